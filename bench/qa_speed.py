@@ -182,7 +182,7 @@ def comparisons(seen: dict[str, list[LoadedSnapshot]], table: Table) -> None:
 
 def pairs(folder: Path, pages: int, table: Table) -> None:
     """Seconds per pair, end to end: `qa run` with two processes, from its start to its end."""
-    for words, name in (((), ""), (("--prove-first",), ", --prove-first")):
+    for words, name in ((("--look-twice",), ", --look-twice"), ((), "")):
         output = f"run{len(words)}"
         asked = ("qa", "run", CRAWLS[1], "--size", str(pages), "-j", "2", *words)
         cost = run_step(pinakes(*asked, "-o", output), folder)

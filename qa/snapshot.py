@@ -52,11 +52,16 @@ class Image:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A visible element; `kind` is text, image, media, control or block."""
+    """A visible element; `kind` is text, image, media, control or block.
+
+    `text` is the beginning of its own; `look` a number in the snapshot's `looks`.
+    """
 
     tag: str
     kind: str
     rect: Rect
+    text: str = ""
+    look: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +166,8 @@ class Snapshot:
     fontless: Fontless | None = None
     boxes: tuple[Box, ...] = ()
     boxes_total: int = 0
+    looks: tuple[str, ...] = ()  # how boxes are drawn: computed styles, by `compare.boxes.ASPECTS`
+    strips: tuple[str, ...] = ()  # that asked for consent, and were taken away
     masked: tuple[Rect, ...] = ()  # regions of the masked selectors: not compared
     resources: tuple[Resource, ...] = ()
     resources_total: int = 0

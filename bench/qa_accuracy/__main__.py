@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.qa_accuracy.measured import WEAK, lines, peers
+from bench.qa_accuracy.measured import lines, peers
 from bench.qa_accuracy.peers import Measured, measure
 from bench.qa_accuracy.plan import FIRST, SECOND, plan_of, unaltered
 from bench.qa_accuracy.sites import SITES
@@ -69,7 +69,7 @@ def compare(folder: Path, worker: int, workers: int) -> None:
 
 
 def _compared(looks: Path, page: PagePairs) -> Iterator[dict[str, Any]]:
-    for pair, compared in labelled_pairs(page, Seeing(looks)):
+    for pair, compared, _ in labelled_pairs(page, Seeing(looks)):
         names = {"first": compared.first.snapshot, "second": compared.second.snapshot}
         yield {**asdict(pair), **names, "looks": looks.name}
 
@@ -110,24 +110,16 @@ def _measured(looks: Path, first: str, second: str) -> Measured:
 
 
 def report(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """The tables; before and after are the pairs whose payloads both sides know."""
+    """The tables."""
     found: list[str] = []
     for name in NAMES:
         model = load_model(name)
         mine = [row for row in rows if row["pair"] == name]
-        plain = [row for row in mine if "+payloads" not in row["kind"]]
-        judged = judge_all(model, list(map(_pair, plain)))
-        rated = [row for row in plain if "peers" in row]
+        judged = judge_all(model, list(map(_pair, mine)))
+        rated = [row for row in mine if "peers" in row]
         found += ["", *lines(f"{model.title}, by looks alone", figures(judged), peers(rated))]
         if rated:
-            found.append(f"(others: on {len(rated):,} of these {len(plain):,} pairs)")
-        known = [row for row in mine if "+payloads" in row["kind"]]
-        if known:
-            judged = judge_all(model, list(map(_pair, known)))
-            found += ["", *lines(f"{model.title}, before and after", figures(judged))]
-            weak = [one for one in judged if one.kind.split(":")[-1].split("+")[0] in WEAK]
-            right = sum(one.likely > 0.5 for one in weak)
-            found.append(f"of these the weak classes: {right} of {len(weak)} found")
+            found.append(f"(others: on {len(rated):,} of these {len(mine):,} pairs)")
     return found
 
 

@@ -7,9 +7,6 @@ from typing import Any, NamedTuple
 
 from pinakes.qa.training.figures import Figures
 
-WEAK = ("wrong_image", "images_missing", "style_half", "encoding")
-"""Those of qa.md, by the names of the test's kinds."""
-
 
 class Peer(NamedTuple):
     """A measure of others': right at its own threshold, and at the best one for these pairs."""

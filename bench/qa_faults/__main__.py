@@ -18,13 +18,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
 from bench.qa_accuracy.sites import SITES
 from bench.qa_faults.grammar import FAMILIES
 from bench.qa_faults.noise import KINDS, noisy
+from bench.qa_training.held_out import AREAS, wilson
 from bench.qa_training.in_processes import in_processes
 from bench.qa_training.looks import LIMITS, in_turns, read_lines
 from bench.qa_training.packages import fetch_all
@@ -49,8 +49,6 @@ SEED = 22
 LEAST_SEEN = 150
 """Pixels at full size from which a fault counts as seen; or the text is another."""
 _BROWSER = "chromium"
-_AREAS = ((0.002, "< 0.2%"), (0.01, "0.2-1%"), (0.05, "1-5%"), (2.0, "more"))
-_Z = 1.96
 
 
 class _Side:
@@ -205,7 +203,7 @@ def _is_seen(row: dict[str, Any]) -> bool:
 
 
 def _area(row: dict[str, Any]) -> str:
-    return next(name for most, name in _AREAS if row["area"] < most)
+    return next(name for most, name in AREAS if row["area"] < most)
 
 
 def _table(
@@ -220,16 +218,6 @@ def _table(
         low, high = wilson(alarms, of)
         unsure = verdicts.count("uncertain")
         yield f"  {name:30}{alarms:5} of {of:<5}{low:6.1%} - {high:6.1%}   uncertain {unsure}"
-
-
-def wilson(count: int, of: int) -> tuple[float, float]:
-    """The interval of a share by Wilson's score, 95%."""
-    if not of:
-        return 0.0, 1.0
-    share, z2 = count / of, _Z**2
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    half = _Z * sqrt(share * (1 - share) / of + z2 / (4 * of * of)) / (1 + z2 / of)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def main() -> None:

@@ -5,9 +5,10 @@
 
 Fetches packages into FOLDER/sites, captures their pages in browsers (FOLDER/looks; half an hour
 to some hours), compares the captures (FOLDER/pairs), and writes OUT/pairs.csv.gz (for
-qa/training/) and OUT/NAME.json (for qa/judging/models/).  A run that was stopped continues;
-remove FOLDER/pairs after a change of features.  Needs apt, npm, Chromium, Firefox, and the extra
-`qa`.
+qa/training/) and OUT/NAME.json (for qa/judging/models/), fitted to all of them.  Prints how right
+models are on makers and families of faults that were held out (`held_out`).  A run that was
+stopped continues; remove FOLDER/pairs after a change of features.  Needs apt, npm, Chromium,
+Firefox, and the extra `qa`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from bench.qa_training.held_out import Row, judge_held_out, maker_of, tables
 from bench.qa_training.in_processes import in_processes
 from bench.qa_training.looks import look_at_all, read_looks
 from bench.qa_training.packages import fetch_all
@@ -54,14 +56,22 @@ def compare(folder: Path, worker: int, workers: int) -> None:
         url = next(iter(page.looks.values())).page
         file = folder / "pairs" / f"{hashlib.sha256(url.encode()).hexdigest()[:24]}.json"
         if number % workers == worker and not file.exists():
-            found = [asdict(pair) for pair, _ in labelled_pairs(page, Seeing(folder / "looks"))]
+            pairs = labelled_pairs(page, Seeing(folder / "looks"))
+            found = [{"pair": asdict(pair), "area": area} for pair, _, area in pairs]
             file.write_text(json.dumps(found))
 
 
-def read_pairs(folder: Path) -> list[LabelledPair]:
+def read_rows(folder: Path) -> list[Row]:
     """All that were compared, in one order."""
-    files = sorted((folder / "pairs").glob("*.json"))
-    return [LabelledPair(**entry) for file in files for entry in json.loads(file.read_text())]
+    folders, _ = fetch_all(SITES, folder / "sites")
+    makers = {name: maker_of(PackagedSite(name, place)) for name, place in folders.items()}
+    entries = [
+        entry
+        for file in sorted((folder / "pairs").glob("*.json"))
+        for entry in json.loads(file.read_text())
+    ]
+    pairs = [(LabelledPair(**entry["pair"]), entry["area"]) for entry in entries]
+    return [Row(pair, makers[pair.site], area) for pair, area in pairs]
 
 
 def main() -> None:
@@ -82,7 +92,12 @@ def main() -> None:
             sys.stderr.write(f"not fetched: {name}: {why}\n")
         in_processes(look, [(folder, given.pages, n, workers) for n in range(workers)])
         in_processes(compare, [(folder, n, workers) for n in range(workers)])
-    pairs = [*(read_table(given.beside) if given.beside else ()), *read_pairs(folder)]
+    rows = read_rows(folder)
+    for name in NAMES:
+        sys.stdout.write(f"== {name}: makers and families held out\n")
+        judged = list(judge_held_out(rows, name, seed=SEED))  # type: ignore[arg-type]
+        sys.stdout.writelines(f"{line}\n" for line in tables(judged))
+    pairs = [*(read_table(given.beside) if given.beside else ()), *(row.pair for row in rows)]
     out.mkdir(parents=True, exist_ok=True)
     write_table(out / "pairs.csv.gz", pairs)
     for name in NAMES:

@@ -2,17 +2,17 @@
 
 A fault counts only where it is seen: the page with it, in the first browser, is another than the
 page without it.  A missing script that changes not a pixel and no word is no fault; what else
-changes less than `SEEN` of the image is in no pair, unless bytes prove it.
+changes fewer than `SEEN` pixels is in no pair.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from bench.qa_training.looks import Taken
 from pinakes.qa.browsers.kept import read_image, read_snapshot
@@ -24,14 +24,15 @@ from pinakes.qa.compare.pairs import (
     feature_names,
     features,
 )
-from pinakes.qa.compare.pixels import Pixels, read_pixels
+from pinakes.qa.compare.pixels import SCALE, Pixels, read_pixels
 from pinakes.qa.snapshot import Image
 from pinakes.qa.training.labelled import LabelledPair, PairOf
 
-SEEN = 0.002
-"""Of the image's pixels, at half its size; of a full page that is a square of 72 CSS pixels."""
+SEEN = 150
+"""CSS pixels."""
 
 _OTHERWISE = 16
+Label: TypeAlias = Literal["similar", "dissimilar"]
 _MOVING = frozenset({"date", "ad", "carousel"})
 _ONLY_MASKED = frozenset({"carousel", "ad"})
 """Without a second look at the reference, nobody could tell it from a wrong image."""
@@ -44,8 +45,6 @@ class Compared(NamedTuple):
     second: Taken
     again: Taken | None
     kind: str
-    is_known: bool
-    """Whether payloads are compared, too: before and after, where nothing benign changes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,30 +75,20 @@ class PagePairs:
                 continue
             unmasked = reference.dressing not in _ONLY_MASKED
             if variant in ("reference", "again"):
-                if moving and (variant == "again") and not unmasked:
+                if moving and variant == "again" and not unmasked:
                     continue
                 kind = f"benign:{reference.dressing}" if moving and variant == "again" else ""
-                known = not kind and one == other
-                yield from self._twice(reference, look, None, kind or "unaltered", known)
+                yield Compared(reference, look, None, kind or "unaltered")
             elif look.base == "reference":
-                known = one == other and variant.startswith("fault:")
-                yield from self._twice(reference, look, None, variant, known)
+                yield Compared(reference, look, None, variant)
             else:
                 if mask is not None:
-                    yield Compared(reference, look, mask, variant, False)
+                    yield Compared(reference, look, mask, variant)
                 if unmasked and not variant.startswith("fault:"):
-                    yield Compared(reference, look, None, variant, False)
+                    yield Compared(reference, look, None, variant)
                 base = self.looks.get((one, look.base))
                 if base is not None and variant.startswith("fault:"):
-                    yield from self._twice(base, look, None, variant, one == other)
-
-    @staticmethod
-    def _twice(
-        first: Taken, second: Taken, again: Taken | None, kind: str, known: bool
-    ) -> Iterator[Compared]:
-        yield Compared(first, second, again, kind, False)
-        if known:
-            yield Compared(first, second, again, kind, True)
+                    yield Compared(base, look, None, variant)
 
     def change(self, look: Taken) -> tuple[Taken, Taken] | None:
         """The two looks of the first browser that tell whether a fault is seen."""
@@ -140,69 +129,81 @@ class Seeing:
             )
         return self._kept[look.snapshot]
 
-    def changed(self, look: tuple[Taken, Taken]) -> float:
-        """How much of an image is another, from 0 to 1; 1 where a page was not shown."""
+    def changed(self, look: tuple[Taken, Taken]) -> Change:
+        """How much of an image is another; all where a page was not shown."""
         one, other = map(self.seen, look)
         if one.pixels is None or other.pixels is None:
-            return 1.0
-        if one.snapshot.text != other.snapshot.text:
-            return max(SEEN, _changed(one.pixels, other.pixels))
-        return _changed(one.pixels, other.pixels)
+            return Change(pixels=SEEN, share=1.0, is_in_text=True)
+        apart, area = _changed(one.pixels, other.pixels)
+        is_in_text = one.snapshot.text.split() != other.snapshot.text.split()
+        return Change(pixels=SCALE**2 * apart, share=apart / area, is_in_text=is_in_text)
 
 
-def labelled_pairs(page: PagePairs, seeing: Seeing) -> Iterator[tuple[LabelledPair, Compared]]:
-    """The pairs of a page, compared and labelled."""
+class Change(NamedTuple):
+    """What a fault changes in the first browser."""
+
+    pixels: int
+    """CSS pixels, of the scaled image."""
+    share: float
+    is_in_text: bool
+
+    @property
+    def is_seen(self) -> bool:
+        return self.pixels >= SEEN or self.is_in_text
+
+
+def labelled_pairs(
+    page: PagePairs, seeing: Seeing
+) -> Iterator[tuple[LabelledPair, Compared, float]]:
+    """The pairs of a page, compared and labelled; and the share of the image that is harmed."""
     compared: dict[tuple[str, str, bool], Comparison] = {}
     for pair_of, pair in page.all():
-        label = _label(page, pair, seeing)
-        if label is None:
+        found = _label(page, pair, seeing)
+        if found is None:
             continue
+        label, share = found
         again = seeing.seen(pair.again) if pair.again is not None else None
         key = (pair.first.snapshot, pair.second.snapshot, pair.again is not None)
         if key not in compared:
-            compared[key] = compare_pair(
-                seeing.seen(pair.first), seeing.seen(pair.second), again=again
-            )
-        found = compared[key]
-        if not pair.is_known:
-            found = replace(found, payloads=None, lost=None)
-        kind = pair.kind + ("+payloads" if pair.is_known else "")
-        kind += "+masked" if pair.again is not None else ""
+            sides = (seeing.seen(pair.first), seeing.seen(pair.second))
+            compared[key] = compare_pair(*sides, again=again)
+        kind = pair.kind + ("+masked" if pair.again is not None else "")
+        numbers = features(compared[key])
         yield (
             LabelledPair(
                 site=pair.first.site,
-                features=dict(zip(feature_names(), features(found), strict=True)),
-                label=label,  # type: ignore[arg-type]
+                features=dict(zip(feature_names(), numbers, strict=True)),
+                label=label,
                 pair=pair_of,
                 kind=kind if label == "dissimilar" else kind.replace("fault:", "unseen:"),
             ),
             pair,
+            share,
         )
 
 
-def _label(page: PagePairs, pair: Compared, seeing: Seeing) -> str | None:
+def _label(page: PagePairs, pair: Compared, seeing: Seeing) -> tuple[Label, float] | None:
     """None where a fault is neither seen nor unseen, or one of the pages was not shown."""
     if not pair.kind.startswith("fault:"):
-        return "similar"
-    change = page.change(pair.second)
-    if change is None:
+        return "similar", 0.0
+    looks = page.change(pair.second)
+    if looks is None:
         return None
-    changed = seeing.changed(change)
-    if changed == 0 and pair.is_known:
-        # Nothing is seen, and yet the archive has other bytes: before and after it is a fault.
-        return "dissimilar"
-    if changed == 0:
-        # Of a picture or a style sheet it may be seen elsewhere on the page, or by others.
-        return "similar" if "script" in pair.kind else None
-    return "dissimilar" if changed >= SEEN else None
+    change = seeing.changed(looks)
+    if change.is_seen:
+        return "dissimilar", change.share
+    # Of a picture or a style sheet it may be seen elsewhere on the page, or by others.
+    is_nothing = change.pixels == 0 and "script" in pair.kind
+    return ("similar", 0.0) if is_nothing else None
 
 
 def _pixels(folder: Path, image: Image | None) -> Pixels | None:
     return read_pixels(read_image(folder, image)) if image is not None else None
 
 
-def _changed(one: Pixels, other: Pixels) -> float:
+def _changed(one: Pixels, other: Pixels) -> tuple[int, int]:
+    """Pixels that are others, of so many."""
     rows, columns = min(one.shape[0], other.shape[0]), min(one.shape[1], other.shape[1])
     area = max(one.shape[0], other.shape[0]) * max(one.shape[1], other.shape[1])
     apart = cv2.absdiff(one[:rows, :columns], other[:rows, :columns]).max(axis=2)
-    return float((int((apart > _OTHERWISE).sum()) + area - rows * columns) / area)
+    return int((apart > _OTHERWISE).sum()) + area - rows * columns, area

@@ -5,20 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 
+from bench.qa_faults.grammar import FAMILIES
 from bench.qa_training.benign import CHANGES, DRESSINGS
-from bench.qa_training.faults import FAULTS, accented
+from bench.qa_training.faults import FAULTS, Fault, accented
 from bench.qa_training.looks import Plan, Wanted
 from bench.qa_training.recorded import Page, Recorded
 
 FIRST, SECOND = "chromium", "firefox"
-_BENIGN, _FAULTS, _FAULTS_ACROSS = 2, 6, 3
-_WEAK = (
-    "wrong_image", "missing_image", "missing_images", "style_halved", "misread", "layout",
-    "misplaced",
-)  # fmt: skip
-"""Drawn more often: hard to see, and rare where few pages have what they harm."""
-
-_WEIGHT = 3.0
+_BENIGN, _FAULTS, _FAULTS_ACROSS = 2, 9, 6
+_ALL_FAULTS: Mapping[str, Fault] = {**FAMILIES, **FAULTS}
+"""Of the grammar, and of a list of what archives lose; no kind sooner than another."""
 
 
 def plan_of(page: Page, dice: random.Random) -> Plan:
@@ -54,7 +50,7 @@ def plan_of(page: Page, dice: random.Random) -> Plan:
                 variant=f"benign:{kind}", base=base, page=made.other(kept), browsers=browsers
             )
         first = {"film": "film_lost", "accents": "misread"}.get(name)
-        for number, (kind, made) in enumerate(_drawn(FAULTS, whole, _FAULTS, dice, first)):
+        for number, (kind, made) in enumerate(_drawn(_ALL_FAULTS, whole, _FAULTS, dice, first)):
             browsers = both if number < _FAULTS_ACROSS else (FIRST,)
             yield Wanted(
                 variant=f"fault:{kind}", base=base, page=made.other(kept), browsers=browsers
@@ -70,10 +66,9 @@ def _drawn(
     dice: random.Random,
     first: str | None = None,
 ) -> list[tuple[str, Page]]:
-    """So many of those that the page can have, weak classes sooner."""
-    order = sorted(
-        kinds, key=lambda kind: -(dice.random() ** (1 / (_WEIGHT if kind in _WEAK else 1.0)))
-    )
+    """So many of those that the page can have."""
+    order = list(kinds)
+    dice.shuffle(order)
     if first is not None:
         order.sort(key=lambda kind: kind != first)
     found: list[tuple[str, Page]] = []

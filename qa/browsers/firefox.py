@@ -29,9 +29,19 @@ _POLL_S = 0.005
 _SANDBOX = "pinakes"
 
 
+# Chromium's, in every script: by default Firefox has 12 for most.
+_MONOSPACE_PX = 13
+_SCRIPTS = (
+    "ar", "el", "he", "ja", "ko", "th", "x-armn", "x-beng", "x-cans", "x-cyrillic", "x-devanagari",
+    "x-ethi", "x-geor", "x-gujr", "x-guru", "x-khmr", "x-knda", "x-math", "x-mlym", "x-orya",
+    "x-sinh", "x-tamil", "x-telu", "x-tibt", "x-unicode", "x-western", "zh-CN", "zh-HK", "zh-TW",
+)  # fmt: skip
+
+
 def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
     """Preferences: only through the proxy, no requests of its own, no animations."""
     return {
+        **{f"font.size.monospace.{script}": _MONOSPACE_PX for script in _SCRIPTS},
         "network.proxy.type": 1,
         "network.proxy.http": proxy.host,
         "network.proxy.http_port": proxy.port,

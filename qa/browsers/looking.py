@@ -29,7 +29,7 @@ _STATE = frozenset({"uri", "blank", "error", "complete", "asked", "pictures"})
 _OBSERVED = frozenset(
     {
         *("final_url", "title", "media_type", "page_width", "page_height", "text", "text_length"),
-        *("boxes", "boxes_total", "frames", "frames_total", "media", "media_total"),
+        *("boxes", "looks", "boxes_total", "frames", "frames_total", "media", "media_total"),
         *("resources", "resources_total", "pictures", "styles"),
     }
 )
@@ -98,14 +98,19 @@ class Look:
         viewport: Viewport,
         keep: Callable[[bytes], Image],
         masked: Sequence[str] = (),
+        without_strips: bool = False,
     ) -> None:
-        """`masked` are CSS selectors of elements that are not compared."""
+        """`masked` are CSS selectors of elements that are not compared.
+
+        `without_strips`: strips that ask for consent are taken away first.
+        """
         self.snapshot = blank
         self._tab = tab
         self._limits = limits
         self._viewport = viewport
         self._keep = keep
         self._masked = list(masked)
+        self._without_strips = without_strips
         self._began = time.monotonic()
         self._timings: list[tuple[str, int]] = []
 
@@ -184,6 +189,8 @@ class Look:
         self._try(script("scroll"), self._limits.height, self._limits.scroll_pause_ms)
         self._calm()
         self._mark("scrolled")
+        if self._without_strips:
+            self._take_strips()
         overlay = self._try(script("overlay"), False)
         observed = self._try(script("observe"), self._limits.of_observation())
         if observed is not None:  # otherwise refused, and a reason says so
@@ -208,6 +215,11 @@ class Look:
             self.snapshot = replace(seen, fontless=fontless(seen.text))
         except MalformedRecord as error:
             self._say(self.snapshot.outcome, f"the page's state is malformed: {error}"[:300])
+
+    def _take_strips(self) -> None:
+        found = self._try(script("strips"))
+        if isinstance(found, list) and all(isinstance(one, str) for one in found):
+            self.snapshot = replace(self.snapshot, strips=tuple(found))
 
     def _note_masked(self) -> None:
         found = self._try(script("masked"), self._masked, self._limits.boxes)

@@ -16,6 +16,49 @@
   const styles = { sheets: 0, unreadable_sheets: 0, rules: 0 };
   const rectangle = (box, at) => ({
     x: Math.round(box.x + at.x), y: Math.round(box.y + at.y), width: Math.round(box.width), height: Math.round(box.height) });
+  // How an element is drawn, in words that browsers share; a list of these is small on any page.
+  const looks = new Map();
+  const picture = (image) => {
+    if (image === "none") return "";
+    const url = /url\("?([^")]*)/.exec(image);
+    return url ? url[1].split(/[?#]/)[0].split("/").pop().slice(-40) : image.split("(")[0];
+  };
+  const generated = (view, element, at) => {
+    const style = view.getComputedStyle(element, at);
+    if (style.display === "none" || ["none", "normal"].includes(style.content)) return "";
+    return style.content.slice(0, 40) + picture(style.backgroundImage);
+  };
+  // Where a page names no family, browsers say what they have in its place.
+  const GENERIC = { "times new roman": "serif", "times": "serif", "arial": "sans-serif", "helvetica": "sans-serif", "courier new": "monospace", "courier": "monospace" };
+  const family = (style) => {
+    const first = style.fontFamily.split(",")[0].replaceAll('"', "").trim().toLowerCase();
+    return GENERIC[first] ?? first;
+  };
+  const inSvg = (element) => (Reflect.get(Element.prototype, "namespaceURI", element) ?? "").endsWith("svg");
+  const drawn = (view, element, style) => {
+    const border = ["Top", "Right", "Bottom", "Left"].map((side) => {
+      const line = style["border" + side + "Style"], width = style["border" + side + "Width"];
+      const none = line === "none" || line === "hidden" || parseFloat(width) < 0.5;
+      return none ? "" : Math.round(parseFloat(width)) + line + style["border" + side + "Color"];
+    });
+    const look = [
+      style.color, style.backgroundColor, picture(style.backgroundImage), border.join(),
+      style.fontSize, style.fontWeight, family(style), style.fontStyle + style.textDecorationLine,
+      style.transform, style.opacity, inSvg(element) ? "" : style.display,
+      // Of what is replaced, Firefox gives its alternative text as generated.
+      ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
+    ].map((part) => part.replaceAll("|", "/")).join("|");
+    if (!looks.has(look)) looks.set(look, looks.size);
+    return looks.get(look);
+  };
+  const ownText = (element) => {
+    let own = "";
+    for (const node of Reflect.get(Node.prototype, "childNodes", element)) {
+      if (node.nodeType === 3) own += node.data + " ";
+      if (own.length > 400) break;
+    }
+    return own.trim().replace(/\s+/g, " ").slice(0, 60);
+  };
   const finite = (number) => (Number.isFinite(number) ? number : null);
 
   const kindOf = (element, tag, style) => {
@@ -87,7 +130,9 @@
       const style = view.getComputedStyle(element);
       if (style.visibility !== "visible" || style.opacity === "0") continue;
       const kind = kindOf(element, tag, style);
-      if (kind) boxes.add(() => ({ tag: tag.slice(0, 40), kind, rect: rectangle(box, at) }));
+      if (kind) boxes.add(() => ({
+        tag: tag.slice(0, 40), kind, rect: rectangle(box, at),
+        text: kind === "text" ? ownText(element) : "", look: drawn(view, element, style) }));
     }
   };
 
@@ -99,7 +144,7 @@
     final_url: of(document, "documentURI").slice(0, limits.url), title: of(document, "title").slice(0, 1000),
     media_type: of(document, "contentType"), page_width: extent("Width"), page_height: extent("Height"),
     text: text.slice(0, limits.text), text_length: text.length,
-    boxes: boxes.items, boxes_total: boxes.total, frames: frames.items, frames_total: frames.total,
+    boxes: boxes.items, looks: [...looks.keys()], boxes_total: boxes.total, frames: frames.items, frames_total: frames.total,
     media: media.items, media_total: media.total,
     resources: resources.items, resources_total: resources.total,
     pictures: { ...pictures, broken_urls: broken.items }, styles,

@@ -40,8 +40,12 @@ class Session:
         limits: Limits | None = None,
         pages_per_browser: int = _PAGES_PER_BROWSER,
         masked: Sequence[str] = (),
+        without_strips: bool = False,
     ) -> None:
-        """`masked` are CSS selectors of elements not compared; snapshots have their regions."""
+        """`masked` are CSS selectors of elements not compared; snapshots have their regions.
+
+        `without_strips`: strips that ask for consent are taken away.
+        """
         self.name = name
         self._start = start
         self._viewport = viewport
@@ -49,6 +53,7 @@ class Session:
         self._pages_per_browser = pages_per_browser
         self._masked = list(masked)
         self._untried = list(masked)
+        self._without_strips = without_strips
         self._tab: Tab | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._guard: Guard | None = None
@@ -106,6 +111,7 @@ class Session:
             viewport=self._viewport,
             keep=keep,
             masked=self._masked,
+            without_strips=self._without_strips,
         )
         with killed_after(tab.process_session, self._limits.page_s) as struck:
             try:

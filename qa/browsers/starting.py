@@ -21,6 +21,7 @@ def open_browser(
     *,
     limits: Limits | None = None,
     masked: Sequence[str] = (),
+    without_strips: bool = False,
 ) -> Session:
     """A browser of the list behind a proxy; its process starts with the first page.
 
@@ -29,7 +30,9 @@ def open_browser(
     """
     programs = installed(browser_named(name), user_folder("cache") / "browsers")
     start = starter(programs, proxy, viewport)
-    return Session(name, start, viewport=viewport, limits=limits, masked=masked)
+    return Session(
+        name, start, viewport=viewport, limits=limits, masked=masked, without_strips=without_strips
+    )
 
 
 def starter(installed: Installed, proxy: Proxy, viewport: Viewport) -> Callable[[Path], Tab]:

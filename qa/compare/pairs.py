@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pinakes.qa.snapshot import Rect, Snapshot
 
+from .elements import ElementDifference, compare_elements
 from .images import ImageDifference, compare_images
 from .page import PageDifference, compare_pages, lost_payloads, other_payloads
 from .pictures import PictureDifference, compare_pictures
@@ -19,11 +20,13 @@ _NOTHING = 2.0
 _HALF = 0.5
 _MUCH = 0.2
 _MISREAD = 0.05
+_MOST_ELEMENTS = 5
 _LINES_OF = {
     "image": ImageDifference,
     "text": TextDifference,
     "page": PageDifference,
     "picture": PictureDifference,
+    "element": ElementDifference,
 }
 _OTHERWISE = {"picture": 0.0}
 """The value of features that could not be compared; 1 for those of images."""
@@ -57,6 +60,7 @@ class Comparison:
     """None if one of them has no image."""
     text: TextDifference
     page: PageDifference
+    element: ElementDifference
     picture: PictureDifference | None
     """None if `image` is None."""
     payloads: tuple[str, ...] | None
@@ -95,6 +99,12 @@ def compare_pair(
         image=image,
         text=compare_texts(reference.snapshot.text, other.snapshot.text),
         page=compare_pages(reference.snapshot, other.snapshot),
+        element=compare_elements(
+            reference.snapshot,
+            other.snapshot,
+            again=again.snapshot if again is not None else None,
+            masked=masked,
+        ),
         picture=picture,
         payloads=payloads,
         lost=lost,
@@ -146,6 +156,7 @@ def reasons(comparison: Comparison) -> tuple[str, ...]:
     if comparison.payloads:
         found.append(other_bytes(comparison.payloads))
     found += [*_of_page(comparison.page), *_of_text(comparison.text)]
+    found += [change.what for change in comparison.element.changes[:_MOST_ELEMENTS]]
     if comparison.picture is not None:
         found += _of_pictures(comparison.picture)
     if comparison.uncovered:

@@ -20,7 +20,12 @@ from pinakes.qa.results.pair_result import PairResult, Verdict, View
 from pinakes.qa.review.judgement import Label
 from pinakes.qa.review.settled import Settled
 
-_LABELS = {Verdict.SIMILAR: 1, Verdict.DISSIMILAR: 0, Verdict.UNCERTAIN: 2}
+_LABELS = {
+    Verdict.SIMILAR: 1,
+    Verdict.DISSIMILAR: 0,
+    Verdict.UNCERTAIN: 2,
+    Verdict.BY_BROWSER: 2,
+}
 _VIEW = ("kind", "browser", "browser_version", "outcome", "milliseconds", "image")
 _COLUMNS = (
     "url",

@@ -63,7 +63,7 @@ def summary(pairs: Sequence[JudgedPair]) -> dict[str, list[tuple[Verdict, int, f
     for pair in pairs:
         weights = found.setdefault(kind_of_pair(pair.result), {})
         weights.setdefault(pair.result.verdict, []).append(pair.weight)
-    verdicts = (Verdict.DISSIMILAR, Verdict.UNCERTAIN, Verdict.SIMILAR)
+    verdicts = sorted(Verdict, key=lambda verdict: -verdict.gravity)
     return {
         kind: [(one, len(weights.get(one, ())), sum(weights.get(one, ()))) for one in verdicts]
         for kind, weights in sorted(found.items())

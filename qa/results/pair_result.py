@@ -15,6 +15,8 @@ class Verdict(str, Enum):
     SIMILAR = "similar"
     DISSIMILAR = "dissimilar"
     UNCERTAIN = "uncertain"
+    BY_BROWSER = "differs-by-browser"
+    """Two browsers draw otherwise what both were sent: no harm of the archive."""
 
     @property
     def gravity(self) -> int:
@@ -22,7 +24,12 @@ class Verdict(str, Enum):
         return _GRAVITY[self]
 
 
-_GRAVITY = {Verdict.SIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.DISSIMILAR: 2}
+_GRAVITY = {
+    Verdict.SIMILAR: 0,
+    Verdict.BY_BROWSER: 1,
+    Verdict.UNCERTAIN: 2,
+    Verdict.DISSIMILAR: 3,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,7 @@ function fillFilters() {
     todo: "to do", waiting: "waiting for the second", disputed: "disputed: for the lead",
     audit: "audit of the similar",
   });
-  options(form.verdict, ["dissimilar", "uncertain", "similar", run.hidden]);
+  options(form.verdict, ["dissimilar", "uncertain", "differs-by-browser", "similar", run.hidden]);
   options(form.fault, run.faults);
   options(form.browsers, run.browsers);
   fill($("sites"), ...run.sites.map((site) => make("option", { value: site })));

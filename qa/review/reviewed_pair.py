@@ -19,8 +19,13 @@ from pinakes.qa.results.pair_result import Verdict
 from .assignment import audit_order, audit_size, hides_verdict, judgements_needed
 
 _ID_CHARACTERS = 16
-_GROUPS = {Verdict.DISSIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.SIMILAR: 3}
-HIDDEN_GROUP = 2
+_GROUPS = {
+    Verdict.DISSIMILAR: 0,
+    Verdict.UNCERTAIN: 1,
+    Verdict.BY_BROWSER: 2,
+    Verdict.SIMILAR: 4,
+}
+HIDDEN_GROUP = 3
 """The place in the list of pairs with a hidden verdict, which must not reveal it."""
 
 _SITE_CHARACTERS = 200

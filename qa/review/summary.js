@@ -70,8 +70,10 @@ function agreementCard(figures) {
     rows.length ? table(["reviewers", "pairs", "same answer", "Cohen's κ"], rows) : null);
 }
 
+const VERDICTS = ["dissimilar", "uncertain", "differs-by-browser", "similar"];
+
 function histogramCard(figures) {
-  const names = ["dissimilar", "uncertain", "similar"];
+  const names = VERDICTS.filter((name) => figures.verdicts[name].pairs || name !== "differs-by-browser");
   const bins = figures.histogram.similar.map((_, at) => names.map((name) => [name, figures.histogram[name][at]]));
   const most = Math.max(1, ...bins.map((bin) => bin.reduce((sum, [, count]) => sum + count, 0)));
   return card("Confidence of the machine",
@@ -103,7 +105,7 @@ function progressCard(figures) {
 function verdictsCard(figures) {
   const against = (verdict, label) => (figures.against.find(([v, l]) => v === verdict && l === label) || [0, 0, 0])[2];
   return card("Machine and people", table(["the machine says", "pairs", "stand for", "people accept", "people reject"],
-    ["dissimilar", "uncertain", "similar"].map((verdict) => [verdictMark(verdict),
+    VERDICTS.map((verdict) => [verdictMark(verdict),
       number(figures.verdicts[verdict].pairs), number(figures.verdicts[verdict].weight),
       number(against(verdict, "accept")), number(against(verdict, "reject"))])));
 }

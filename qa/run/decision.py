@@ -30,6 +30,8 @@ LEAST_SEEN = 24
 """CSS pixels; an icon of 8 by 8 px that is gone is more."""
 _RESTLESS = 0.4
 _DIFFERS, _SAME = 0.98, 0.99
+_RESTLESS_SAME = 0.9
+"""On pages that differ from themselves; what faults were missed, were missed there."""
 _FEW_WORDS, _LONGEST_WORD = 8, 40
 _BOXES = 0.01
 """Of the letters; a word or two of another script do not make a page unreadable."""
@@ -150,6 +152,43 @@ def judge_looks(
     return _given_fonts(Decision(verdict, confidence, model.title), reference, other)
 
 
+def judge_across(decision: Decision, reference: PageLog, other: PageLog, browser: str) -> Decision:
+    """A verdict by looks on one generation in two browsers, of which `browser` is the other.
+
+    Where both were sent the same for what both asked, and the other lacks nothing of its own, a
+    difference is how it draws, and no harm of the archive.
+    """
+    harm = (
+        *_other_bodies(_differing(reference, other), reference, other),
+        *_lacking(reference, other, browser),
+    )
+    if harm or decision.verdict is not Verdict.DISSIMILAR:
+        return decision._replace(harm=(*decision.harm, *harm))
+    said = f"{browser} was sent the same bytes for all that both asked, and lacks nothing more"
+    return decision._replace(verdict=Verdict.BY_BROWSER, harm=(*decision.harm, said))
+
+
+def _differing(reference: PageLog, other: PageLog) -> list[str]:
+    was, now = reference.payloads, other.payloads
+    return sorted(key for key in was.keys() & now.keys() if was[key] != now[key])
+
+
+def _lacking(reference: PageLog, other: PageLog, browser: str) -> tuple[str, ...]:
+    """What the other asked for and was not given, and the reference did not lack."""
+    known = {exchange.key for exchange in reference.exchanges if exchange.outcome in _WORDS}
+    lacking = {
+        exchange.key: exchange
+        for exchange in other.exchanges
+        if exchange.outcome in _WORDS and exchange.key not in known
+    }
+    words = {"miss": "the archive lacks", "fault": "unreadable"}
+    return tuple(
+        f"{words[exchange.outcome]}, for {browser} alone: {key}"
+        for key, exchange in lacking.items()
+        if not key.endswith("/favicon.ico")
+    )[:_NAMED]
+
+
 def judge_steady(
     steady: SteadyDifference, reference: Snapshot, other: Snapshot, *, is_masked: bool
 ) -> Decision | None:
@@ -164,7 +203,8 @@ def judge_steady(
     said = tuple(_in_places(steady))
     if differs:
         return Decision(Verdict.DISSIMILAR, _DIFFERS, STEADY, said)
-    return _given_fonts(Decision(Verdict.SIMILAR, _SAME, STEADY, said), reference, other)
+    confidence = _RESTLESS_SAME if steady.restless else _SAME
+    return _given_fonts(Decision(Verdict.SIMILAR, confidence, STEADY, said), reference, other)
 
 
 def _in_places(steady: SteadyDifference) -> Iterator[str]:

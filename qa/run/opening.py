@@ -15,7 +15,7 @@ from pinakes.qa.views.opening import AsWideAsStored, SideOpener
 from pinakes.qa.views.side import Side
 
 from .page_judge import PageJudge
-from .plan import ACCESS, GENERATIONS, STORED, RunPlan, is_access, kind_of
+from .plan import ACCESS, COOKIE_STRIP, GENERATIONS, STORED, RunPlan, is_access, kind_of
 
 
 @contextmanager
@@ -70,8 +70,14 @@ class _Sides:
 
     def _open(self, view: str, name: str, viewport: Viewport, stack: ExitStack) -> Side:
         def browser_at(proxy: Proxy) -> Session:
-            masked = self._plan.masked_selectors
-            return stack.enter_context(open_browser(name, proxy, viewport, masked=masked))
+            session = open_browser(
+                name,
+                proxy,
+                viewport,
+                masked=self._plan.masked_selectors,
+                without_strips=COOKIE_STRIP in self._plan.benign,
+            )
+            return stack.enter_context(session)
 
         if view in GENERATIONS:
             return self._opener.replay(view, browser_at, stack)  # type: ignore[arg-type]

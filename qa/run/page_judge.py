@@ -39,7 +39,7 @@ from pinakes.qa.views.gap import verdict_given_gap
 from pinakes.qa.views.side import LookResult, Side
 
 from .decision import MODEL as PROVEN
-from .decision import Decision, judge_looks, judge_outcomes, judge_steady, prove
+from .decision import Decision, judge_across, judge_looks, judge_outcomes, judge_steady, prove
 from .page_looks import PageLooks
 from .plan import GENERATIONS, STORED, Pair, is_access, is_replay, kind_of
 
@@ -151,11 +151,16 @@ class PageJudge:
             comparison = replace(comparison, payloads=None, lost=None)
         if decision is None:
             decision = judge_looks(self._model(pair), _numbers(comparison), *snapshots)
+        if reference.log is not None and other.log is not None and self._is_across(pair):
+            browser = self._sides[pair.other].browser
+            decision = judge_across(decision, reference.log, other.log, browser)
         if others and any(is_access(self._sides[name].kind) for name in pair):
             # Images and the like are not rewritten: the access system has another capture.
             decision = decision._replace(harm=(*decision.harm, other_bytes(others)))
         decision = self._as_of_today(pair, decision, looks)
-        return _Judged(comparison, decision, places or _in_pixels(comparison), took)
+        elements = _of_elements(comparison) if self._is_two_browsers(pair) else ()
+        changes = places or elements or _in_pixels(comparison)
+        return _Judged(comparison, decision, changes, took)
 
     def _compare_steadily(
         self, pair: Pair, reference: LookResult, other: LookResult, looks: PageLooks
@@ -224,6 +229,17 @@ class PageJudge:
         one_browser = sides[0].browser == sides[1].browser
         return one_browser and [side.kind for side in sides] == [_BEFORE, _CURRENT]
 
+    def _is_two_browsers(self, pair: Pair) -> bool:
+        """Whether letters are drawn otherwise, so that images differ nearly everywhere."""
+        browsers = [self._sides[name].browser for name in pair]
+        return all(browsers) and browsers[0] != browsers[1]
+
+    def _is_across(self, pair: Pair) -> bool:
+        """Whether this is one generation in two browsers."""
+        mine, theirs = (self._sides[name] for name in pair)
+        is_one = mine.kind == theirs.kind and is_replay(mine.kind)
+        return is_one and mine.browser != theirs.browser
+
     def _is_drawn_alike(self, pair: Pair) -> bool:
         """Whether one browser shows both, with the clock and seed that we give it."""
         sides = [self._sides[name] for name in pair]
@@ -281,7 +297,10 @@ def _in_words(
             seen = compare_steadily([reference.loaded], [other.loaded])
             if seen is not None and seen.is_nothing:
                 harm.append("nothing of it is to be seen in the images and the text")
-    return (*harm, *reasons(comparison), *_kinds(other))
+    strips = (look.loaded.snapshot.strips for look in (reference, other))
+    left_out = dict.fromkeys(strip for side in strips for strip in side)
+    said = (f"a strip that asks for consent is left out: {strip}" for strip in left_out)
+    return (*harm, *reasons(comparison), *said, *_kinds(other))
 
 
 def _is_shown(looked: LookResult) -> bool:
@@ -293,6 +312,12 @@ def _rects(steady: SteadyDifference) -> Changes:
     if steady.share > _MUCH:
         return ()
     return tuple((r.x, r.y, r.width, r.height) for r in (place.rect for place in steady.places))
+
+
+def _of_elements(comparison: Comparison) -> Changes:
+    """The places of elements that differ, in the other's image or in both."""
+    rects = (change.rect for change in comparison.element.changes)
+    return tuple((r.x, r.y, r.width, r.height) for r in rects)
 
 
 def _in_pixels(comparison: Comparison) -> Changes:

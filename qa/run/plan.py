@@ -16,7 +16,9 @@ from pinakes.qa.snapshot import Rect
 from pinakes.qa.views.access_urls import AccessUrls
 
 GENERATIONS = ("before", "current")
-_LISTS = ("browsers", "masked_selectors", "models")
+_LISTS = ("browsers", "masked_selectors", "benign", "models")
+COOKIE_STRIP = "cookie-strip"
+BENIGN = (COOKIE_STRIP,)
 ACCESS, STORED, LIVE = "access", "stored", "live"
 _REPLAY = "replay:"
 
@@ -51,6 +53,8 @@ class RunPlan:
     """Regions of every page that are not compared."""
     masked_selectors: tuple[str, ...] = ()
     """CSS selectors of elements of the reference that are not compared."""
+    benign: tuple[str, ...] = ()
+    """Of `BENIGN`: what is taken away from pages before they are captured."""
     models: tuple[str, ...] = ()
     """Texts of model files that replace models of the package."""
 
@@ -70,8 +74,10 @@ class RunPlan:
         if self.reference != self.other and all(map(is_access, (self.reference, self.other))):
             # They would have the same name in rows and results.
             raise ConfigError("cannot compare two access systems: compare each with current")
-        if STORED in (self.reference, self.other) and self.masked_selectors:
-            raise ConfigError("a stored screenshot has no elements: use --mask, not selectors")
+        if STORED in (self.reference, self.other) and (self.masked_selectors or self.benign):
+            raise ConfigError(
+                "a stored screenshot has no elements: use --mask, not --mask-selector or --benign"
+            )
         if self.other == STORED:
             raise ConfigError("stored can only be the reference")
         if len(set(self.browsers)) < len(self.browsers) or not self.browsers:

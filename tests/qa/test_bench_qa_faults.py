@@ -9,9 +9,10 @@ import pytest
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 
-from bench.qa_faults.__main__ import report, wilson
+from bench.qa_faults.__main__ import report
 from bench.qa_faults.grammar import FAMILIES
 from bench.qa_faults.noise import KINDS, noisy
+from bench.qa_training.held_out import wilson
 from bench.qa_training.recorded import Page, Recorded
 
 URL = "http://a.example/index.html"

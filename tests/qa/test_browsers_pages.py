@@ -163,6 +163,20 @@ def session(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
         yield made
 
 
+@pytest.fixture(scope="module", params=NAMES)
+def without_strips(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
+    """The same, which takes strips away that ask for consent."""
+    try:
+        found = installed(browser_named(request.param), user_folder("cache") / "browsers")
+    except ConfigError as error:
+        pytest.skip(f"NOT TESTED: {error}")
+    start = starter(found, pages.proxy, VIEWPORT)
+    with Session(
+        request.param, start, viewport=VIEWPORT, limits=LIMITS, without_strips=True
+    ) as made:
+        yield made
+
+
 def look(session: Session, url: str, folder: Path) -> Snapshot:
     return session.capture(url, pins=PINS, folder=folder)
 
@@ -269,6 +283,39 @@ def test_an_overlay_is_noted_and_taken_away(session: Session, tmp_path: Path) ->
     assert seen.image is not None
     assert seen.image_without_overlay is not None
     assert seen.image.sha256 != seen.image_without_overlay.sha256
+
+
+STRIP = (
+    "<div id=ask style='position:fixed;left:0;right:0;bottom:0;background:#222;color:#fff'>"
+    "We use <b>Cookies</b> on this site. <button>Accept</button></div>"
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "strips"),
+    [
+        (STRIP, ("<div#ask> We use Cookies on this site. Accept",)),
+        ("<header style='position:fixed;top:0;left:0'>News Sport</header>", ()),
+        ("<div style='position:fixed;inset:0;background:#222'>Cookies!</div>", ()),
+        ("<p>All about cookies, and how to bake them.</p>", ()),
+        (STRIP.replace("Cookies", "файлы куки").replace("id=ask", ""),
+         ("<div> We use файлы куки on this site. Accept",)),
+    ],
+    ids=["strip", "menu", "wall", "words", "Russian"],
+)  # fmt: skip
+def test_strips_that_ask_for_consent_are_taken_away_and_said(
+    without_strips: Session, pages: Pages, tmp_path: Path, html: str, strips: tuple[str, ...]
+) -> None:
+    whole = "<meta charset=utf-8><h1>Pages</h1><p>" + "words " * 200
+    pages.answers["http://strip.example/"] = page(whole + html)  # type: ignore[index]
+    pages.answers["http://plain.example/"] = page(whole)  # type: ignore[index]
+    seen = look(without_strips, "http://strip.example/", tmp_path)
+    plain = look(without_strips, "http://plain.example/", tmp_path)
+    assert (seen.strips, plain.strips) == (strips, ())
+    assert seen.image is not None
+    assert plain.image is not None
+    assert (seen.image.sha256 == plain.image.sha256) == bool(strips)
+    assert (seen.text == plain.text) == bool(strips)
 
 
 @pytest.mark.browsers

@@ -353,7 +353,7 @@ def test_the_summary_counts_what_was_judged(review: Review) -> None:
     assert summary.standings == {"settled": 100}
     assert (summary.queued, summary.queue_done) == (100, 100)
     assert {v: part.pairs for v, part in summary.verdicts.items()} == {
-        "dissimilar": 25, "uncertain": 25, "similar": 50
+        "dissimilar": 25, "uncertain": 25, "differs-by-browser": 0, "similar": 50
     }  # fmt: skip
     assert summary.against == {
         ("dissimilar", "reject"): 25, ("uncertain", "reject"): 25, ("similar", "accept"): 50

@@ -10,9 +10,9 @@ from drawn_pages import page, seen
 from snapshots import SHOWN
 
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair
-from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.replay.page_log import Exchange, Outcome, PageLog
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.run.decision import Decision, prove
+from pinakes.qa.run.decision import Decision, judge_across, prove
 
 PAGE = Exchange(
     method="GET",
@@ -73,6 +73,42 @@ def test_the_same_bytes_under_another_head_are_harm() -> None:
     assert found is not None
     assert found[:2] == (Verdict.DISSIMILAR, 1.0)
     assert found.harm == (f"answered with another header: {FILM.url}",)
+
+
+def across(reference: list[Exchange], other: list[Exchange], verdict: Verdict) -> Decision:
+    logs = [PageLog(name="p", exchanges=tuple(exchanges)) for exchanges in (reference, other)]
+    return judge_across(Decision(verdict, 0.9, "model"), *logs, "firefox")
+
+
+def test_what_two_browsers_draw_otherwise_of_the_same_bytes_is_theirs() -> None:
+    found = across([PAGE, FILM], [PAGE, FILM], Verdict.DISSIMILAR)
+    assert found.verdict is Verdict.BY_BROWSER
+    assert "firefox was sent the same bytes" in found.harm[-1]
+    more = replace(FILM, url="http://example.org/for-firefox")
+    assert across([PAGE], [PAGE, more], Verdict.DISSIMILAR).verdict is Verdict.BY_BROWSER
+    assert across([PAGE], [PAGE], Verdict.SIMILAR) == Decision(Verdict.SIMILAR, 0.9, "model")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [("miss", "the archive lacks, for firefox alone"), ("fault", "unreadable, for firefox alone")],
+)
+def test_what_one_browser_alone_lacks_stays_a_fault(outcome: Outcome, said: str) -> None:
+    lacking = Exchange(method="GET", url="http://example.org/font.woff", outcome=outcome)
+    found = across([PAGE], [PAGE, lacking], Verdict.DISSIMILAR)
+    assert found.verdict is Verdict.DISSIMILAR
+    assert found.harm == (f"{said}: http://example.org/font.woff",)
+    both = across([PAGE, lacking], [PAGE, lacking], Verdict.DISSIMILAR)
+    assert both.verdict is Verdict.BY_BROWSER
+    own = replace(lacking, url="http://example.org/favicon.ico")
+    assert across([PAGE], [PAGE, own], Verdict.DISSIMILAR).verdict is Verdict.BY_BROWSER
+
+
+def test_other_bytes_for_another_browser_are_said_and_stay_a_fault() -> None:
+    other = replace(FILM, payload_digest="sha256:3")
+    found = across([PAGE, FILM], [PAGE, other], Verdict.DISSIMILAR)
+    assert found.verdict is Verdict.DISSIMILAR
+    assert found.harm[0].startswith(f"other bytes: {FILM.url}")
 
 
 @pytest.mark.parametrize(

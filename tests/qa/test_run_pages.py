@@ -241,9 +241,9 @@ def test_proven_first_a_page_is_shown_again_only_where_it_is_not_the_same(folder
 @pytest.mark.parametrize("browser", ["chromium", "firefox"])
 def test_by_its_verb_in_a_real_browser(folder: Path, tmp_path: Path, browser: str) -> None:
     asked = ("qa", "run", "b", "--browser", browser, "--json")
-    whole = call(folder, *asked, "-o", str(tmp_path / "whole"))
+    whole = call(folder, *asked, "--look-twice", "-o", str(tmp_path / "whole"))
     assert (whole.returncode, whole.stdout) == (0, ""), whole.stderr
-    proven = call(folder, *asked, "--prove-first", "-o", str(tmp_path / "proven"))
+    proven = call(folder, *asked, "-o", str(tmp_path / "proven"))
     assert (proven.returncode, proven.stdout) == (0, ""), proven.stderr
     lines = (tmp_path / "proven" / "pairs.jsonl").read_text().splitlines()
     assert ["not captured" in json.loads(line)["other"]["reasons"][-1] for line in lines] == [

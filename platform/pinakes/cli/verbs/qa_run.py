@@ -26,7 +26,7 @@ from pinakes.qa.results.pair_key import view_name
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.results.pair_rows import put_results
 from pinakes.qa.run.pairs_file import PairsFile
-from pinakes.qa.run.plan import LIVE, RunPlan, encode_plan
+from pinakes.qa.run.plan import BENIGN, LIVE, RunPlan, encode_plan
 from pinakes.qa.run.run_folder import begin_run
 from pinakes.qa.snapshot import Rect
 
@@ -51,6 +51,7 @@ class RunRequest:
     prove_first: bool
     masked: tuple[Rect, ...]
     masked_selectors: tuple[str, ...]
+    benign: tuple[str, ...]
     models: tuple[str, ...]
     """Files."""
 
@@ -90,10 +91,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--across", action="store_true", help="also compare the first browser with each other one"
     )
     parser.add_argument(
-        "--prove-first",
+        "--look-twice",
         action="store_true",
-        help="for before and current: capture a page only once if all its requests would get the "
-        "same bytes now",
+        help="for before and current: capture a page as it is now even if all its requests would "
+        "get the same bytes as before",
     )
     parser.add_argument(
         "--mask",
@@ -112,6 +113,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="elements of the reference that are not compared; may be repeated",
+    )
+    parser.add_argument(
+        "--benign",
+        action="append",
+        default=[],
+        choices=BENIGN,
+        help="left out of both captures: cookie-strip, strips at the window's edge that ask for "
+        "consent; may be repeated",
     )
     parser.add_argument(
         "--model",
@@ -141,9 +150,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         runner=arguments.runner,
         browsers=tuple(arguments.browser or ("chromium",)),
         across=arguments.across,
-        prove_first=arguments.prove_first,
+        prove_first=not arguments.look_twice,
         masked=tuple(arguments.mask),
         masked_selectors=tuple(arguments.mask_selector),
+        benign=tuple(dict.fromkeys(arguments.benign)),
         models=tuple(arguments.model),
     )
     return _look(request, configuration_of(arguments), console)
@@ -182,7 +192,9 @@ def _look(request: RunRequest, configuration: Configuration, console: Console) -
                 progress.advance(1)
         if not lost:
             set_run_state(stores.rows, plan.run, RunState(state=DONE))
-    found = ", ".join(f"{file.verdicts[verdict]:,} {verdict.value}" for verdict in Verdict)
+    across = () if plan.across else (Verdict.BY_BROWSER,)
+    told = [verdict for verdict in Verdict if verdict not in across]
+    found = ", ".join(f"{file.verdicts[verdict]:,} {verdict.value}" for verdict in told)
     before = len(drawn) - len(tasks)
     console.say(f"{len(drawn):,} pages; pairs: {found}; pages judged by an earlier run: {before:,}")
     missing = name_missing(request.pages, drawn, console)
@@ -219,6 +231,7 @@ def _plan(request: RunRequest, collection: str) -> RunPlan:
         prove_first=request.prove_first,
         masked=request.masked,
         masked_selectors=request.masked_selectors,
+        benign=request.benign,
         models=_models(request.models),
     )
 

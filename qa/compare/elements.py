@@ -1,0 +1,275 @@
+"""Compares the elements of two pages one by one, by what browsers compute of them.
+
+Texts, computed styles, and distances to the element before are the same in every browser, where
+the shapes of letters are not; so a small fault shows among two browsers, too.  Elements are
+matched in document order by tag and text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from pinakes.qa.snapshot import Box, Rect, Snapshot
+
+ASPECTS = (
+    "colour", "background", "picture", "border", "size", "weight", "family", "decoration",
+    "transform", "opacity", "display", "before", "after",
+)  # fmt: skip
+"""What a look of `Snapshot.looks` says, in its order, between bars."""
+
+_GROUPS = {
+    "colour": "coloured", "background": "backed", "picture": "backed", "border": "bordered",
+    "size": "lettered", "weight": "lettered", "family": "lettered", "decoration": "lettered",
+    "transform": "moved", "opacity": "coloured", "display": "displayed",
+    "before": "decorated", "after": "decorated",
+}  # fmt: skip
+_NAMES = {
+    "picture": "background picture", "size": "font size", "weight": "font weight",
+    "family": "font", "decoration": "font style", "before": "::before", "after": "::after",
+}  # fmt: skip
+_MOST_NAMED = 20
+_LONGEST = 40
+_INLINE = frozenset({"inline", "contents", ""})
+_NEAR = 2
+"""CSS pixels; browsers round edges otherwise."""
+_FAR = 400
+
+
+class ElementChange(NamedTuple):
+    """What became of an element, in words, and where it is in the second page's image.
+
+    Of one that is gone, where it was in the first's.
+    """
+
+    what: str
+    rect: Rect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElementDifference:
+    """Counts of elements; form controls are drawn by browsers as they please, and left out."""
+
+    lost: int
+    """Elements with a text, or pictures, of the first without one in the second."""
+    added: int
+    lost_share: float
+    """Of all elements of the first."""
+    coloured: int
+    """Matched elements with another colour or opacity; and so on, by `ASPECTS`."""
+    backed: int
+    bordered: int
+    lettered: int
+    moved: int
+    displayed: int
+    decorated: int
+    restyled_share: float
+    """Of matched elements, those with any of these."""
+    shifted: int
+    """Matched blocks that begin elsewhere across, and not because of the block before."""
+    shifted_most: float
+    """CSS pixels, to 400."""
+    spaced: int
+    """Matched elements at another distance below the element before."""
+    spaced_most: float
+    widened: int
+    """Matched blocks of another width."""
+    resized: int
+    """Matched pictures of another size."""
+    changes: tuple[ElementChange, ...]
+    """The first of each of these, 20 at most."""
+
+
+class _Drawn(NamedTuple):
+    box: Box
+    aspects: tuple[str, ...]
+
+    @property
+    def is_block(self) -> bool:
+        return self.aspects[ASPECTS.index("display")] not in _INLINE
+
+
+def compare_elements(
+    first: Snapshot,
+    second: Snapshot,
+    *,
+    again: Snapshot | None = None,
+    masked: Sequence[Rect] = (),
+) -> ElementDifference:
+    """Compare two snapshots; nothing is read.
+
+    Elements that differ between the first and `again`, a second look at it, do not count, nor do
+    those that lie in `masked` for the most part.
+    """
+    mine, theirs = (
+        [one for one in _drawn(snapshot) if not _is_masked(one.box.rect, masked)]
+        for snapshot in (first, second)
+    )
+    if again is not None:
+        restless = _restless(mine, _drawn(again))
+        mine = [one for one in mine if _key(one) not in restless]
+        theirs = [one for one in theirs if _key(one) not in restless]
+    pairs = _matched(mine, theirs)
+    restyled = [(pair, names) for pair in pairs if (names := _restyled(*pair))]
+    styles = Counter(group for _, names in restyled for group in {_GROUPS[one] for one in names})
+    shifts, spaces = list(_shifts(pairs)), list(_spaces(pairs))
+    widened = [
+        pair
+        for pair in pairs
+        if pair[0].is_block and pair[0].box.kind != "image" and _is_widened(*pair)
+    ]
+    resized = [pair for pair in pairs if pair[0].box.kind == "image" and _is_resized(*pair)]
+    lost, added = _left(mine, (one for one, _ in pairs)), _left(theirs, (two for _, two in pairs))
+    return ElementDifference(
+        lost=len(lost),
+        added=len(added),
+        lost_share=len(lost) / max(1, len(mine)),
+        **{group: styles[group] for group in dict.fromkeys(_GROUPS.values())},
+        restyled_share=len(restyled) / max(1, len(pairs)),
+        shifted=len(shifts),
+        shifted_most=float(max((by for _, by in shifts), default=0)),
+        spaced=len(spaces),
+        spaced_most=float(max((by for _, by in spaces), default=0)),
+        widened=len(widened),
+        resized=len(resized),
+        changes=tuple(
+            islice(
+                (
+                    *(_change(one, "is gone") for one in lost),
+                    *(_change(one, "is new") for one in added),
+                    *(_change(two, _in_words(one, two, names)) for (one, two), names in restyled),
+                    *(_change(two, f"is {by} px further across") for two, by in shifts),
+                    *(_change(two, f"is {by} px further down or up") for two, by in spaces),
+                    *(_change(two, _sizes(one, two)) for one, two in (*widened, *resized)),
+                ),
+                _MOST_NAMED,
+            )
+        ),
+    )
+
+
+def _left(all_of_them: Sequence[_Drawn], matched: Iterable[_Drawn]) -> list[_Drawn]:
+    known = set(map(id, matched))
+    return [one for one in all_of_them if id(one) not in known]
+
+
+def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
+    """The aspects that differ."""
+    pairs = zip(ASPECTS, one.aspects, other.aspects, strict=True)
+    return [name for name, mine, theirs in pairs if mine != theirs]
+
+
+def _change(drawn: _Drawn, what: str) -> ElementChange:
+    box = drawn.box
+    text = f" “{box.text[:_LONGEST]}”" if box.text else ""
+    return ElementChange(f"<{box.tag}>{text} {what}", box.rect)
+
+
+def _in_words(one: _Drawn, other: _Drawn, names: Sequence[str]) -> str:
+    was, now = (dict(zip(ASPECTS, drawn.aspects, strict=True)) for drawn in (one, other))
+    said = (
+        f"{_NAMES.get(name, name)} {was[name][:_LONGEST] or 'none'} → "
+        f"{now[name][:_LONGEST] or 'none'}"
+        for name in names[:2]
+    )
+    return f"has another {', another '.join(said)}"
+
+
+def _sizes(one: _Drawn, other: _Drawn) -> str:
+    was, now = one.box.rect, other.box.rect
+    return f"has {now.width} × {now.height} px in place of {was.width} × {was.height}"
+
+
+def _drawn(snapshot: Snapshot) -> list[_Drawn]:
+    looks = [tuple(look.split("|")) for look in snapshot.looks]
+    return [
+        _Drawn(box, looks[box.look])
+        for box in snapshot.boxes
+        if box.kind != "control" and box.look is not None and box.look < len(looks)
+        if len(looks[box.look]) == len(ASPECTS)
+    ]
+
+
+def _key(drawn: _Drawn) -> tuple[str, str, str]:
+    return drawn.box.kind, drawn.box.tag, drawn.box.text
+
+
+def _restless(mine: Sequence[_Drawn], again: Sequence[_Drawn]) -> set[tuple[str, str, str]]:
+    """Keys of elements that are not the same in two looks at one page."""
+    pairs = _matched(mine, again)
+    moved = (
+        one for one, two in pairs if one.aspects != two.aspects or one.box.rect != two.box.rect
+    )
+    left = (*_left(mine, (one for one, _ in pairs)), *_left(again, (two for _, two in pairs)))
+    return {_key(one) for one in (*moved, *left)}
+
+
+def _is_masked(rect: Rect, masked: Sequence[Rect]) -> bool:
+    area = rect.width * rect.height
+    return any(2 * _common(rect, mask) > area for mask in masked)
+
+
+def _common(one: Rect, other: Rect) -> int:
+    width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+    height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+    return max(0, width) * max(0, height)
+
+
+def _matched(mine: Sequence[_Drawn], theirs: Sequence[_Drawn]) -> list[tuple[_Drawn, _Drawn]]:
+    """The nth of a kind, tag and text with the nth, in the order of the first."""
+    waiting: dict[tuple[str, str, str], list[_Drawn]] = defaultdict(list)
+    for other in reversed(theirs):
+        waiting[_key(other)].append(other)
+    pairs = []
+    for one in mine:
+        found = waiting.get(_key(one))
+        if found:
+            pairs.append((one, found.pop()))
+    return pairs
+
+
+def _shifts(pairs: Sequence[tuple[_Drawn, _Drawn]]) -> Iterator[tuple[_Drawn, int]]:
+    """How far blocks moved across, but for those that moved as far as the one before."""
+    before = 0
+    for one, other in pairs:
+        if not one.is_block:
+            continue
+        shift = other.box.rect.x - one.box.rect.x
+        if abs(shift) > _NEAR and abs(shift - before) > _NEAR:
+            yield other, min(_FAR, abs(shift))
+        before = shift
+
+
+def _spaces(pairs: Sequence[tuple[_Drawn, _Drawn]]) -> Iterator[tuple[_Drawn, int]]:
+    """By how much the distance of a block below the one before changed."""
+    last: tuple[_Drawn, _Drawn] | None = None
+    for pair in pairs:
+        if not pair[0].is_block:
+            continue
+        if last is not None:
+            spaces = [_space(side.box, box.box) for side, box in zip(last, pair, strict=True)]
+            if abs(spaces[0] - spaces[1]) > _NEAR:
+                yield pair[1], min(_FAR, abs(spaces[0] - spaces[1]))
+        last = pair
+
+
+def _space(above: Box, box: Box) -> int:
+    """From the lower edge of the one above, or its upper edge if it holds the other."""
+    bottom = above.rect.y + above.rect.height
+    return box.rect.y - (bottom if box.rect.y >= bottom else above.rect.y)
+
+
+def _is_widened(one: _Drawn, other: _Drawn) -> bool:
+    return _is_apart(one.box.rect.width, other.box.rect.width)
+
+
+def _is_resized(one: _Drawn, other: _Drawn) -> bool:
+    was, now = one.box.rect, other.box.rect
+    return _is_apart(was.width, now.width) or _is_apart(was.height, now.height)
+
+
+def _is_apart(one: int, other: int) -> bool:
+    return abs(one - other) > max(_NEAR, one // 50)

@@ -1,0 +1,105 @@
+"""Elements compared one by one: what of a page changed, whatever browser draws it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from snapshots import SHOWN
+
+from pinakes.qa.compare.elements import ASPECTS, ElementDifference, compare_elements
+from pinakes.qa.snapshot import Box, Rect, Snapshot
+
+PLAIN = dict.fromkeys(ASPECTS, "") | {
+    "colour": "rgb(0, 0, 0)", "size": "16px", "family": "serif", "display": "block",
+    "transform": "none", "opacity": "1",
+}  # fmt: skip
+
+
+def look(**aspects: str) -> str:
+    return "|".join((PLAIN | aspects)[name] for name in ASPECTS)
+
+
+def box(number: int, text: str, *, x: int = 8, y: int = 0, of: int = 0, tag: str = "p") -> Box:
+    rect = Rect(x=x, y=y or 40 * number, width=600, height=30)
+    return Box(tag=tag, kind="image" if tag == "img" else "text", rect=rect, text=text, look=of)
+
+
+BOXES = [box(number, f"Paragraph {number}") for number in range(6)]
+PAGE = replace(SHOWN, boxes=tuple(BOXES), looks=(look(),))
+
+
+def changed(number: int, *, style: str | None = None, **fields: object) -> Snapshot:
+    """The page with one box changed, or drawn in another style."""
+    boxes = list(BOXES)
+    boxes[number] = replace(boxes[number], **fields, **({"look": 1} if style else {}))  # type: ignore[arg-type]
+    return replace(PAGE, boxes=tuple(boxes), looks=(look(), style or look()))
+
+
+def test_a_page_does_not_differ_from_itself() -> None:
+    found = compare_elements(PAGE, PAGE)
+    assert found == compare_elements(replace(PAGE, boxes=()), replace(PAGE, boxes=()))
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (changed(2, text="Something else"), {"lost": 1, "added": 1, "lost_share": 1 / 6}),
+        (changed(2, style=look(colour="rgb(200, 0, 0)")), {"coloured": 1}),
+        (changed(2, style=look(background="rgb(9, 9, 9)")), {"backed": 1}),
+        (changed(2, style=look(border="1solidred,,,")), {"bordered": 1}),
+        (changed(2, style=look(size="20px", family="monospace")), {"lettered": 1}),
+        (changed(2, style=look(before='"x"')), {"decorated": 1}),
+        (changed(2, rect=Rect(x=14, y=80, width=600, height=30)),
+         {"shifted": 1, "shifted_most": 6.0}),
+        (changed(2, rect=Rect(x=8, y=90, width=600, height=30)),
+         {"spaced": 2, "spaced_most": 10.0}),
+        (changed(2, rect=Rect(x=8, y=80, width=360, height=30)), {"widened": 1}),
+        (replace(PAGE, boxes=(*BOXES[:2], *BOXES[3:])), {"lost": 1}),
+    ],
+    ids=["text", "colour", "background", "border", "letters", "generated", "across", "down",
+         "narrow", "gone"],
+)  # fmt: skip
+def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[str, float]) -> None:
+    found = compare_elements(PAGE, other)
+    for name, value in expected.items():
+        assert getattr(found, name) == pytest.approx(value), name
+    quiet = ("coloured", "backed", "bordered", "lettered", "decorated", "shifted", "widened")
+    assert all(not getattr(found, name) for name in quiet if name not in expected)
+
+
+def test_what_moves_with_the_block_before_counts_once() -> None:
+    moved = tuple(replace(one, rect=replace(one.rect, x=one.rect.x + 9)) for one in BOXES)
+    assert compare_elements(PAGE, replace(PAGE, boxes=moved)).shifted == 1
+
+
+def test_what_differs_from_itself_and_what_is_masked_does_not_count() -> None:
+    other = changed(2, style=look(colour="red"))
+    assert compare_elements(PAGE, other).coloured == 1
+    again = changed(2, style=look(colour="blue"))
+    assert compare_elements(PAGE, other, again=again).coloured == 0
+    assert (
+        compare_elements(PAGE, other, masked=[Rect(x=0, y=70, width=800, height=30)]).changes == ()
+    )
+    assert (
+        compare_elements(PAGE, other, masked=[Rect(x=0, y=0, width=800, height=90)]).coloured == 1
+    )
+
+
+def test_each_change_says_what_of_which_element_and_where() -> None:
+    other = changed(2, style=look(colour="rgb(200, 0, 0)", size="20px"))
+    [change] = compare_elements(PAGE, other).changes
+    assert change.what == (
+        "<p> “Paragraph 2” has another colour rgb(0, 0, 0) → rgb(200, 0, 0), another font size "
+        "16px → 20px"
+    )
+    assert change.rect == BOXES[2].rect
+
+
+def test_controls_and_boxes_without_a_look_are_left_out() -> None:
+    others = tuple(replace(one, kind="control", text="other") for one in BOXES[:3])
+    bare = tuple(replace(one, look=None, text="other") for one in BOXES[3:])
+    page = replace(PAGE, boxes=(*others, *bare))
+    assert compare_elements(page, page) == compare_elements(PAGE, PAGE)
+    assert isinstance(compare_elements(PAGE, page), ElementDifference)
+    assert compare_elements(PAGE, page).lost == 6
