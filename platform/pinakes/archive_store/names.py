@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from pinakes.errors import InputRefused
 
-_MOST_BYTES = 255
+_MOST_BYTES, _MOST_PARTS = 255, 100
 
 
 def check_file_name(name: str) -> PurePosixPath:
@@ -15,9 +15,12 @@ def check_file_name(name: str) -> PurePosixPath:
 
     Raises:
         InputRefused: for `..`, an absolute path, a hidden part, control characters, or a
-            part that is too long for file systems.
+            part that is too long for file systems, or more of them than 100.
     """
     parts = name.split("/")
+    if len(parts) > _MOST_PARTS:  # paths are made folder by folder, by functions that recur
+        why = f"names of more than {_MOST_PARTS} parts are not accepted"
+        raise InputRefused(why, file=f"{name[:_MOST_BYTES]}...")
     for part in parts:
         if not part or part.startswith("."):  # `.` and `..` too
             raise InputRefused("not a relative path of plain names", file=name)
