@@ -50,6 +50,10 @@ from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.fsck import Fsck
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeRequest
+from pinakes.warc.changed_revisit import old_revisit
+from pinakes.warc.opening import open_source
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
 
 NOT_MODIFIED = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
 
@@ -285,6 +289,41 @@ def test_a_revisit_with_another_digest_at_its_address_stands_in_the_way(tmp_path
         assert given(scene) == before
 
 
+def _with_field(member: bytes, field: bytes) -> bytes:
+    data = gzip.decompress(member)
+    return gzip.compress(data.replace(b"WARC-Date", field + b"\r\nWARC-Date", 1))
+
+
+def test_a_body_that_was_cut_off_is_called_so_where_it_goes(tmp_path: Path) -> None:
+    """Else the next `dedupe` would take it for whole."""
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, _with_field(capture(1, 1), b"WARC-Truncated: time"))
+        land(scene, 2, revisit_of(2, 1, (1, 1)))
+        before = of_others(given(scene), 1)
+        assert purge(scene, 1).is_complete
+        assert given(scene) == before
+        [path] = paths_now(scene)
+        full = gzip.decompress(path.read_bytes())
+        assert b"WARC-Type: response\r\n" in full
+        assert b"WARC-Truncated: time\r\n" in full
+        with open_source(path) as source:
+            [record] = iter_records(source)
+            assert isinstance(record, Record)
+            old = old_revisit(record)
+        written = gzip.decompress(revisit_of(2, 1, (1, 1)))
+        assert old.header + old.block + b"\r\n\r\n" == written
+
+
+def test_a_segment_is_not_made_a_whole_record(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, _with_field(capture(1, 1), b"WARC-Segment-Number: 1"))
+        land(scene, 2, revisit_of(2, 1, (1, 1)))
+        before = given(scene)
+        [problem] = purge(scene, 1).problems
+        assert "original-segmented" in str(problem)
+        assert given(scene) == before
+
+
 def test_a_revisit_that_may_mean_two_bodies_stands_in_the_way_of_both(tmp_path: Path) -> None:
     """Rows know no MD5."""
     with make_scene(tmp_path, ()) as scene:
@@ -298,11 +337,6 @@ def test_a_revisit_that_may_mean_two_bodies_stands_in_the_way_of_both(tmp_path: 
 
 
 def test_a_crawlers_revisit_can_be_given_back(tmp_path: Path) -> None:
-    from pinakes.warc.changed_revisit import old_revisit
-    from pinakes.warc.opening import open_source
-    from pinakes.warc.reader import iter_records
-    from pinakes.warc.record import Record
-
     with make_scene(tmp_path, ()) as scene:
         _by_a_crawler(scene)
         _not_modified_in(scene)
@@ -544,6 +578,7 @@ UNPROVEN = {
     "a digest that is not computed": revisit_of(
         2, 1, (1, 1), digest=lambda content: f"sha384:{hashlib.sha384(content).hexdigest()}"
     ),
+    "an id alone": revisit_of(2, 5, (1, 1), named="id", digest=lambda _: None),
     "two bodies at its second": revisit_of(2, 3, (1, 3), head=NOT_MODIFIED, digest=lambda _: None),
 }
 

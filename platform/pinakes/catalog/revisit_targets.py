@@ -21,6 +21,7 @@ from .payloads import has_digest, may_have_digest
 
 FULL = ("response", "resource")
 SEVERAL_MEANT = "this revisit may mean several records of unequal bodies"
+ID_ALONE = "a record id alone says what this revisit means, and other records may have it"
 Named = tuple[str, str]
 """A URI and a second."""
 
@@ -138,6 +139,16 @@ def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> l
 def have_one_body(captures: Sequence[Capture]) -> bool:
     """Whether it makes no difference which of these records a revisit means."""
     return len(captures) == 1 or len({one.facts.payload_sha256 or one.key for one in captures}) == 1
+
+
+def is_named_by_id_alone(revisit: Capture, original: Capture) -> bool:
+    """Whether nothing but a record id leads from a revisit to this record.
+
+    No row leads from an id to records: whether another one has it nobody knows without a scan.
+    """
+    facts = revisit.facts
+    uri = facts.refers_to_target_uri or facts.target_uri
+    return facts.declared_digest is None and original.facts.target_uri != uri
 
 
 def _full(captures: Iterable[Capture]) -> Iterator[Capture]:

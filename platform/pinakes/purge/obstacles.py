@@ -13,10 +13,12 @@ from contextlib import contextmanager
 
 from pinakes.catalog.captures import Capture, get_captures, placed_by
 from pinakes.catalog.revisit_targets import (
+    ID_ALONE,
     SEVERAL_MEANT,
     Targets,
     captures_named,
     have_one_body,
+    is_named_by_id_alone,
 )
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
@@ -145,6 +147,8 @@ class _Obstacles:
                 meant = targets.of(revisits[row.row_key or b""], [originals[original]])
                 if not have_one_body(meant):
                     raise UnresolvedReference(SEVERAL_MEANT)
+                if is_named_by_id_alone(revisits[row.row_key or b""], originals[original]):
+                    raise UnresolvedReference(ID_ALONE)
 
 
 def place_of(collection: Collection, capture: Capture) -> OriginalPlace:

@@ -38,6 +38,7 @@ from .field_names import (
     WARC_REFERS_TO,
     WARC_REFERS_TO_DATE,
     WARC_REFERS_TO_TARGET_URI,
+    WARC_SEGMENT_NUMBER_KEY,
     WARC_TRUNCATED,
     WARC_TRUNCATED_KEY,
     WARC_TYPE,
@@ -138,6 +139,8 @@ def filled_revisit(record: Record, original: Record, *, act: str) -> Iterator[by
     Raises:
         MalformedRecord, Unwritable: it is left as it is.
     """
+    if original.header.field(WARC_SEGMENT_NUMBER_KEY) is not None:
+        raise Unwritable("original-segmented")
     old = old_revisit(record)
     keeps_head = _describes(record, original)
     head = old.block if keeps_head else None
@@ -153,8 +156,11 @@ def filled_revisit(record: Record, original: Record, *, act: str) -> Iterator[by
     size = original.block_size if head is None else len(head) + original.payload_size
     values: dict[str, str | None] = dict.fromkeys((WARC_PROFILE, *_REFERS_TO))
     values |= {WARC_TYPE: original.type, CONTENT_LENGTH: str(size)}
-    if (header.field(WARC_TRUNCATED_KEY) or "").strip().lower() == "length":
-        values[WARC_TRUNCATED] = None
+    # The body is as whole as its original's, whatever the revisit said of its own block.
+    cut_off = original.header.field(WARC_TRUNCATED_KEY)
+    own = (header.field(WARC_TRUNCATED_KEY) or "").strip().lower()
+    if cut_off is not None or own == "length":
+        values[WARC_TRUNCATED] = cut_off
     if header.field(WARC_BLOCK_DIGEST_KEY) is not None:
         values[WARC_BLOCK_DIGEST] = _digest(header.field(WARC_BLOCK_DIGEST_KEY) or "", block)
     if header.payload_digest is None:

@@ -9,6 +9,7 @@ warcprox and wget cannot be told further parameters, so the crawl that asks stan
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -300,9 +301,9 @@ def _bare(digest: Digest, form: str | None, declared: str | None) -> str:
     """A digest without its label: in hex or Base32, else as the original declares it."""
     if form is None and declared is not None and parse_digest(declared) == digest:
         return declared.rpartition(":")[2].strip()
-    if form == "hex" or digest.algorithm != "sha1":
+    if form == "hex" or (form is None and digest.algorithm != "sha1"):
         return digest.hex
-    return str(digest).rpartition(":")[2]
+    return base64.b32encode(digest.value).decode("ascii")  # as crawlers do, with its padding
 
 
 def _text_of(scope: Scope, name: str) -> str | None:
