@@ -1,4 +1,8 @@
-"""Changes that are no fault: what moves on a page by itself, and what the live web adds.
+"""Changes that are no fault: what moves on a page by itself, fonts, pictures sent with more loss.
+
+Words or boxes that were not there are none of them: beside a bar for consent or a headline that is
+new, an error's text is a small change, and models that were shown both missed it.  How old a live
+page is, and strips for consent, are policies of a run.
 
 A dressing gives a page something that has a state: a date, an ad, a carousel.  In each state it
 is the same page; `again` has another state than the reference, so that it can be masked.
@@ -7,11 +11,10 @@ is the same page; `again` has another state than the reference, so that it can b
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from bench.qa_training.html_edits import before_body_end, in_head, inside, top_of_body
+from bench.qa_training.html_edits import before_body_end, inside, top_of_body
 from bench.qa_training.pictures import film, picture, recoded
 from bench.qa_training.recorded import Page, Recorded
 
@@ -112,31 +115,11 @@ DRESSINGS: Mapping[str, Dressing] = {
 }
 
 
-def cookie_bar(page: Page, dice: random.Random) -> Page:
-    """A bar at the edge of the window, of less than a third of it."""
-    edge = dice.choice(["bottom:0", "bottom:0", "top:0"])
-    back, text = dice.choice([("#222", "#fff"), ("#fff", "#222"), ("#0b5ed7", "#fff")])
-    style = (
-        f"position:fixed;left:0;right:0;{edge};background:{back};color:{text};z-index:9999;"
-        f"padding:{dice.randint(8, 40)}px;box-shadow:0 0 8px #888;font:16px sans-serif"
-    )
-    words = "We use cookies to improve this site. " + sentence(dice, dice.randint(3, 20))
-    bar = f'<div class="cookies" style="{style}">{words} <button>Accept</button></div>'
-    return page.with_html(before_body_end(page.html.body, bar.encode()))
-
-
 def missing_font(page: Page, dice: random.Random) -> Page | None:
     """Fonts that are not there; None where it has none."""
     del dice
     fonts = page.of_type("font/", "application/font", "application/vnd.ms-fontobject")
     return page.other(dict.fromkeys(fonts)) if fonts else None
-
-
-def other_font(page: Page, dice: random.Random) -> Page:
-    """Text in the family that a machine has in place of another."""
-    family = dice.choice(["DejaVu Sans", "Liberation Serif", "Liberation Sans"])
-    style = f"<style>body,p,li,td{{font-family:'{family}'}}</style>"
-    return page.with_html(in_head(page.html.body, style.encode()))
 
 
 def blocked_counter(page: Page, dice: random.Random) -> Page:
@@ -159,34 +142,6 @@ def blocked_pixel(page: Page, dice: random.Random) -> Page:
     return page.with_html(before_body_end(page.html.body, tag.encode())).other({url: None})
 
 
-def paragraph_more(page: Page, dice: random.Random) -> Page:
-    """Some sentences that were not there."""
-    text = " ".join(sentence(dice, dice.randint(6, 18)) for _ in range(dice.randint(1, 4)))
-    return page.with_html(inside(page.html.body, f"<p>{text}</p>".encode(), dice))
-
-
-def news_more(page: Page, dice: random.Random) -> Page:
-    """A headline more in a box at the top: all below it moves."""
-    text = f"<b>{sentence(dice, 5)}</b><br>{sentence(dice, 14)}"
-    style = f"background:#ffd;padding:{dice.randint(4, 24)}px;border:1px solid #cc9;color:#222"
-    return page.with_html(
-        top_of_body(page.html.body, f'<div style="{style}">{text}</div>'.encode())
-    )
-
-
-def other_words(page: Page, dice: random.Random) -> Page | None:
-    """A number or two in the text that are others now."""
-    numbers = list(re.finditer(rb">[^<>]*?\b(\d{2,4})\b[^<>]*<", page.html.body))[:60]
-    if not numbers:
-        return None
-    html = page.html.body
-    chosen = dice.sample(numbers, min(3, len(numbers)))
-    for found in sorted(chosen, key=lambda one: -one.start(1)):
-        digits = str(dice.randint(10, 9999)).encode()
-        html = html[: found.start(1)] + digits + html[found.end(1) :]
-    return page.with_html(html)
-
-
 def lossy(page: Page, dice: random.Random) -> Page | None:
     """Pictures sent again with a little more loss, as servers do."""
     del dice
@@ -200,13 +155,8 @@ def lossy(page: Page, dice: random.Random) -> Page | None:
 
 
 CHANGES: Mapping[str, Change] = {
-    "cookie_bar": cookie_bar,
     "missing_font": missing_font,
-    "other_font": other_font,
     "blocked_counter": blocked_counter,
     "blocked_pixel": blocked_pixel,
-    "paragraph_more": paragraph_more,
-    "news_more": news_more,
-    "other_words": other_words,
     "recoded": lossy,
 }

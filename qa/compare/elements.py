@@ -7,7 +7,7 @@ matched in document order by tag and text.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -21,12 +21,6 @@ ASPECTS = (
 )  # fmt: skip
 """What a look of `Snapshot.looks` says, in its order, between bars."""
 
-_GROUPS = {
-    "colour": "coloured", "background": "backed", "picture": "backed", "border": "bordered",
-    "size": "lettered", "weight": "lettered", "family": "lettered", "decoration": "lettered",
-    "transform": "moved", "opacity": "coloured", "display": "displayed",
-    "before": "decorated", "after": "decorated",
-}  # fmt: skip
 _NAMES = {
     "picture": "background picture", "size": "font size", "weight": "font weight",
     "family": "font", "decoration": "font style", "before": "::before", "after": "::after",
@@ -34,6 +28,9 @@ _NAMES = {
 _MOST_NAMED = 20
 _LONGEST = 40
 _INLINE = frozenset({"inline", "contents", ""})
+_LEAST = 3
+"""CSS pixels; what is smaller counts visitors, and is not seen."""
+_DIGITS = str.maketrans("123456789", "000000000")
 _NEAR = 2
 """CSS pixels; browsers round edges otherwise."""
 _FAR = 400
@@ -58,16 +55,12 @@ class ElementDifference:
     added: int
     lost_share: float
     """Of all elements of the first."""
-    coloured: int
-    """Matched elements with another colour or opacity; and so on, by `ASPECTS`."""
-    backed: int
-    bordered: int
-    lettered: int
-    moved: int
-    displayed: int
-    decorated: int
+    restyled: int
+    """Matched elements of which any of `ASPECTS` is another.
+
+    One number for all: a model that has seen colours change then knows that fonts may not either.
+    """
     restyled_share: float
-    """Of matched elements, those with any of these."""
     shifted: int
     """Matched blocks that begin elsewhere across, and not because of the block before."""
     shifted_most: float
@@ -110,11 +103,9 @@ def compare_elements(
     )
     if again is not None:
         restless = _restless(mine, _drawn(again))
-        mine = [one for one in mine if _key(one) not in restless]
-        theirs = [one for one in theirs if _key(one) not in restless]
+        mine, theirs = (_without(restless, side) for side in (mine, theirs))
     pairs = _matched(mine, theirs)
     restyled = [(pair, names) for pair in pairs if (names := _restyled(*pair))]
-    styles = Counter(group for _, names in restyled for group in {_GROUPS[one] for one in names})
     shifts, spaces = list(_shifts(pairs)), list(_spaces(pairs))
     widened = [
         pair
@@ -127,7 +118,7 @@ def compare_elements(
         lost=len(lost),
         added=len(added),
         lost_share=len(lost) / max(1, len(mine)),
-        **{group: styles[group] for group in dict.fromkeys(_GROUPS.values())},
+        restyled=len(restyled),
         restyled_share=len(restyled) / max(1, len(pairs)),
         shifted=len(shifts),
         shifted_most=float(max((by for _, by in shifts), default=0)),
@@ -189,22 +180,30 @@ def _drawn(snapshot: Snapshot) -> list[_Drawn]:
         _Drawn(box, looks[box.look])
         for box in snapshot.boxes
         if box.kind != "control" and box.look is not None and box.look < len(looks)
+        if min(box.rect.width, box.rect.height) >= _LEAST
         if len(looks[box.look]) == len(ASPECTS)
     ]
 
 
 def _key(drawn: _Drawn) -> tuple[str, str, str]:
-    return drawn.box.kind, drawn.box.tag, drawn.box.text
+    """Digits are one: dates and counters are others each time."""
+    return drawn.box.kind, drawn.box.tag, drawn.box.text.translate(_DIGITS)
 
 
-def _restless(mine: Sequence[_Drawn], again: Sequence[_Drawn]) -> set[tuple[str, str, str]]:
-    """Keys of elements that are not the same in two looks at one page."""
+def _without(restless: Sequence[_Drawn], side: Sequence[_Drawn]) -> list[_Drawn]:
+    """Those that are none of these, and lie where none of them does: a carousel's next slide."""
+    keys, rects = {_key(one) for one in restless}, [one.box.rect for one in restless[:_MOST_NAMED]]
+    return [one for one in side if _key(one) not in keys and not _is_masked(one.box.rect, rects)]
+
+
+def _restless(mine: Sequence[_Drawn], again: Sequence[_Drawn]) -> list[_Drawn]:
+    """Elements that are not the same in two looks at one page, of both."""
     pairs = _matched(mine, again)
     moved = (
         one for one, two in pairs if one.aspects != two.aspects or one.box.rect != two.box.rect
     )
     left = (*_left(mine, (one for one, _ in pairs)), *_left(again, (two for _, two in pairs)))
-    return {_key(one) for one in (*moved, *left)}
+    return [*moved, *left]
 
 
 def _is_masked(rect: Rect, masked: Sequence[Rect]) -> bool:

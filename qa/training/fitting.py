@@ -43,9 +43,8 @@ _WORSE = frozenset(
         "page_media_failed", "page_overlay", "picture_changed", "picture_changed_share",
         "picture_worst", "picture_flattened", "picture_gone", "picture_gone_share",
         "image_coarse", "page_boxes_shifted", "page_tags_gone", "picture_whole",
-        "element_lost", "element_lost_share", "element_coloured", "element_backed",
-        "element_bordered", "element_lettered", "element_moved", "element_displayed",
-        "element_decorated", "element_restyled_share", "element_shifted", "element_shifted_most",
+        "element_lost", "element_lost_share", "element_added", "element_restyled",
+        "element_restyled_share", "element_shifted", "element_shifted_most",
         "element_spaced", "element_spaced_most", "element_widened", "element_resized",
     }
 )  # fmt: skip

@@ -45,11 +45,11 @@ def test_a_page_does_not_differ_from_itself() -> None:
     ("other", "expected"),
     [
         (changed(2, text="Something else"), {"lost": 1, "added": 1, "lost_share": 1 / 6}),
-        (changed(2, style=look(colour="rgb(200, 0, 0)")), {"coloured": 1}),
-        (changed(2, style=look(background="rgb(9, 9, 9)")), {"backed": 1}),
-        (changed(2, style=look(border="1solidred,,,")), {"bordered": 1}),
-        (changed(2, style=look(size="20px", family="monospace")), {"lettered": 1}),
-        (changed(2, style=look(before='"x"')), {"decorated": 1}),
+        (changed(2, style=look(colour="rgb(200, 0, 0)")), {"restyled": 1}),
+        (changed(2, style=look(background="rgb(9, 9, 9)")), {"restyled": 1}),
+        (changed(2, style=look(border="1solidred,,,")), {"restyled": 1}),
+        (changed(2, style=look(size="20px", family="monospace")), {"restyled": 1}),
+        (changed(2, style=look(before='"x"')), {"restyled": 1}),
         (changed(2, rect=Rect(x=14, y=80, width=600, height=30)),
          {"shifted": 1, "shifted_most": 6.0}),
         (changed(2, rect=Rect(x=8, y=90, width=600, height=30)),
@@ -64,7 +64,7 @@ def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[s
     found = compare_elements(PAGE, other)
     for name, value in expected.items():
         assert getattr(found, name) == pytest.approx(value), name
-    quiet = ("coloured", "backed", "bordered", "lettered", "decorated", "shifted", "widened")
+    quiet = ("restyled", "shifted", "widened")
     assert all(not getattr(found, name) for name in quiet if name not in expected)
 
 
@@ -75,14 +75,14 @@ def test_what_moves_with_the_block_before_counts_once() -> None:
 
 def test_what_differs_from_itself_and_what_is_masked_does_not_count() -> None:
     other = changed(2, style=look(colour="red"))
-    assert compare_elements(PAGE, other).coloured == 1
+    assert compare_elements(PAGE, other).restyled == 1
     again = changed(2, style=look(colour="blue"))
-    assert compare_elements(PAGE, other, again=again).coloured == 0
+    assert compare_elements(PAGE, other, again=again).restyled == 0
     assert (
         compare_elements(PAGE, other, masked=[Rect(x=0, y=70, width=800, height=30)]).changes == ()
     )
     assert (
-        compare_elements(PAGE, other, masked=[Rect(x=0, y=0, width=800, height=90)]).coloured == 1
+        compare_elements(PAGE, other, masked=[Rect(x=0, y=0, width=800, height=90)]).restyled == 1
     )
 
 
