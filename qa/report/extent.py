@@ -27,9 +27,11 @@ class Extent:
         """What is not captured yet, in words; None if all pages are."""
         if not self.pages_left:
             return None
+        pairs = "pair" if self.pairs_left == 1 else "pairs"
+        are = "is" if self.pages_left == 1 else "are"
         return (
             f"{self.pages - self.pages_left:,} of {self.pages:,} pages; {self.pages_left:,} "
-            f"({self.pairs_left:,} pairs) are not judged yet; continue with `pinakes qa run`"
+            f"({self.pairs_left:,} {pairs}) {are} not judged yet; continue with `pinakes qa run`"
         )
 
 
