@@ -3,7 +3,7 @@
 "use strict";
 
 const NAMES = ["verdict", "kind", "cause", "settled"];
-const form = document.getElementById("filters");
+const form = document.getElementById("report-filters");
 const size = Number(form.dataset.size);
 const page = Number(form.dataset.page);
 const pages = JSON.parse(form.dataset.names);

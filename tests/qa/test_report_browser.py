@@ -80,7 +80,7 @@ def test_it_is_filtered_over_all_its_pages(page: Page) -> None:
     assert page.text("#found") == "1 pair, 1 of them on this page. "
     page.driver.refresh()  # the address has it
     page.until(lambda: len(verdicts(page)) == 1)
-    page.find("#filters button").click()
+    page.find("#report-filters button").click()
     page.until(lambda: len(verdicts(page)) == PAIRS_A_PAGE)
 
 
