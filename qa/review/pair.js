@@ -86,7 +86,8 @@ function showPair() {
   $("more-reasons").hidden = !more.length;
   fill($("more-reasons").firstElementChild, counted(more.length, "more reason"));
   fill($("more-reasons").lastElementChild, ...more);
-  boxAt = 0;
+  if (boxesOf !== pair.id) boxAt = 0; // shown again, it stays at its box
+  boxesOf = pair.id;
   showStage();
   showMore();
 }

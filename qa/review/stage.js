@@ -2,6 +2,7 @@
 "use strict";
 
 let boxAt = 0; // the box that is looked at
+let boxesOf = ""; // of this pair
 let flipped = true; // one, then the other: whether the other is shown
 let unseenShown = ""; // the pair whose equal images are shown all the same
 

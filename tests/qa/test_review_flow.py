@@ -306,6 +306,9 @@ def test_boxes_are_in_view_and_stepped_through(page: Page, run: Path) -> None:
         page.keys(key)
         assert page.text("#box-at") == words
         assert in_view(page)
+    page.js("openPair(pair.id)")
+    page.until(lambda: page.find("#note").is_enabled())
+    assert page.text("#box-at") == "3 of 3"
     page.keys("b", "n")  # a step shows them again
     page.until(lambda: page.text("#box-at") == "1 of 3" and in_view(page))
 
