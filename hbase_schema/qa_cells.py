@@ -53,8 +53,8 @@ class Annotation:
 class SignOff:
     """`f:signoff.ID` of a run: `accepted`, `to patch` or `rejected`; each has its own column.
 
-    `counts` is what the signer was shown: `pairs`, `queued`, `settled`, `disputed`, `faulty`,
-    and, if known, `pages_left`, the pages of the sample that were not looked at.
+    `counts` is what the signer was shown: `pairs`, `queued`, `settled`, `unsure`, `disputed`,
+    `faulty`, and, if known, `pages_left`, the pages of the sample that were not looked at.
     """
 
     COLUMN: ClassVar[bytes] = b"f:signoff."

@@ -13,6 +13,8 @@ from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.run.run_folder import RUN, SAMPLE, read_plan, read_sample
 
+from .views import counted
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
@@ -27,9 +29,11 @@ class Extent:
         """What is not captured yet, in words; None if all pages are."""
         if not self.pages_left:
             return None
+        are = "is" if self.pages_left == 1 else "are"
+        pairs = counted(self.pairs_left, "pair")
         return (
             f"{self.pages - self.pages_left:,} of {self.pages:,} pages; {self.pages_left:,} "
-            f"({self.pairs_left:,} pairs) are not judged yet; continue with `pinakes qa run`"
+            f"({pairs}) {are} not judged yet; continue with `pinakes qa run`"
         )
 
 

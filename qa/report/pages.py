@@ -2,13 +2,16 @@
 
     DIR/index.html, page-2.html, …      a number of pairs each, the worst first
     DIR/report.css
+    DIR/report.js, pairs.js             filters, and numbers to filter by; no archived text
 
-Images are the run's files beside the pages, loaded when scrolled to.
+Images are the run's files beside the pages, loaded when scrolled to.  Without its script a page
+shows all of its pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,25 +23,35 @@ from pinakes.qa.results.pair_line import JudgedPair, is_image_name
 from pinakes.qa.results.pair_result import Verdict
 
 from .extent import Extent
-from .views import kind_of_pair, side_names
+from .filtered_pairs import VERDICTS, Filters, filters_of
+from .views import counted, kind_of_pair, side_names
 
 PAIRS_A_PAGE = 50
 STYLE = "report.css"
+SCRIPT = "report.js"
+PAIRS = "pairs.js"
 _NAMED_MISSES = 10
 
 
 def write_report(
-    folder: Path, pairs: Sequence[JudgedPair], *, title: str, extent: Extent | None = None
+    folder: Path,
+    pairs: Sequence[JudgedPair],
+    *,
+    title: str,
+    extent: Extent | None = None,
+    labels: Mapping[int, str] | None = None,
 ) -> list[str]:
     """Write the pages beside the run's images; their names.  Removes pages of earlier reports.
 
-    `extent` is None if the size of the sample is unknown.
+    `extent` is None if the size of the sample is unknown.  `labels` are what people settled, by a
+    pair's place in `pairs`; None if nobody asked.
     """
     template = _template()
     for old in folder.glob("page-*.html"):
         old.unlink()
     count = max(1, -(-len(pairs) // PAIRS_A_PAGE))
     names = [_name(number) for number in range(count)]
+    filters = filters_of(pairs, labels)
     for number, name in enumerate(names):
         first = number * PAIRS_A_PAGE
         page = template.render(
@@ -48,13 +61,28 @@ def write_report(
             first=first,
             shown=pairs[first : first + PAIRS_A_PAGE],
             total=len(pairs),
+            size=PAIRS_A_PAGE,
+            filters=filters,
+            first_of=_first_of(filters),
+            labels=labels,
             not_captured=extent.not_captured if extent is not None else None,
             summary=summary(pairs),
             named_misses=_NAMED_MISSES,
         )
         (folder / name).write_text(page, encoding="utf-8")
     (folder / STYLE).write_text(stylesheet("pinakes.qa.report", STYLE), encoding="utf-8")
+    (folder / SCRIPT).write_bytes(files(__package__).joinpath(SCRIPT).read_bytes())
+    numbers = json.dumps(filters.pairs, separators=(",", ":"))
+    (folder / PAIRS).write_text(f"const PAIRS = {numbers};\n", encoding="ascii")
     return names
+
+
+def _first_of(filters: Filters) -> dict[tuple[int, int], int]:
+    """The first pair of each verdict and kind, where there is one."""
+    first: dict[tuple[int, int], int] = {}
+    for number, (verdict, kind, *_) in enumerate(filters.pairs):
+        first.setdefault((verdict, kind), number)
+    return first
 
 
 def summary(pairs: Sequence[JudgedPair]) -> dict[str, list[tuple[Verdict, int, float]]]:
@@ -63,9 +91,8 @@ def summary(pairs: Sequence[JudgedPair]) -> dict[str, list[tuple[Verdict, int, f
     for pair in pairs:
         weights = found.setdefault(kind_of_pair(pair.result), {})
         weights.setdefault(pair.result.verdict, []).append(pair.weight)
-    verdicts = sorted(Verdict, key=lambda verdict: -verdict.gravity)
     return {
-        kind: [(one, len(weights.get(one, ())), sum(weights.get(one, ()))) for one in verdicts]
+        kind: [(one, len(weights.get(one, ())), sum(weights.get(one, ()))) for one in VERDICTS]
         for kind, weights in sorted(found.items())
     }
 
@@ -90,5 +117,6 @@ def _template() -> jinja2.Template:
     )
     environment.tests["image_name"] = lambda name: name is not None and is_image_name(name)
     environment.globals["side_names"] = side_names
+    environment.globals["counted"] = counted
     text = files(__package__).joinpath("report.html").read_text("utf-8")
     return environment.from_string(text)

@@ -8,6 +8,11 @@ from enum import Enum
 
 from pinakes.qa.snapshot import Outcome
 
+UNSEEN = "nothing of it is to be seen in the images and the text"
+"""The reason of a pair whose harm is proven by bytes and changes nothing that is looked at."""
+
+_PROOF = "proof "
+
 
 class Verdict(str, Enum):
     """The verdict on a pair."""
@@ -77,3 +82,8 @@ class PairResult:
     """Where the images differ most: x, y, width, height in pixels of the other view's image."""
     milliseconds: int = 0
     """The time of the comparison."""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the verdict rests on the bytes that were sent, and on no look."""
+        return self.confidence == 1 and self.model.startswith(_PROOF)

@@ -10,7 +10,7 @@ from typing import Any
 from pinakes.access.display import URL_CHARACTERS, display_lines, display_text
 from pinakes.qa.report.views import side_names
 from pinakes.qa.results.pair_line import is_image_name
-from pinakes.qa.results.pair_result import View
+from pinakes.qa.results.pair_result import UNSEEN, View
 
 from .board import Listed, PairHistory
 from .judgement import Judgement
@@ -29,6 +29,7 @@ def listed_answer(listed: Listed, offset: int) -> dict[str, Any]:
         "offset": offset,
         "total": listed.total,
         "problem": listed.problem,
+        "held": dict(listed.held),
     }
 
 
@@ -45,6 +46,7 @@ def _listed(pair: VisiblePair) -> dict[str, Any]:
         "judged_by": pair.judged_by,
         "needs": pair.pair.judgements_needed,
         "label": pair.own.label.value if pair.own is not None else None,
+        "images": [_image(result.reference), _image(result.other)],
         "settled": pair.settled.label.value if pair.settled is not None else None,
     }
 
@@ -63,6 +65,8 @@ def pair_answer(looked: PairHistory) -> dict[str, Any]:
         "model": None if hidden else display_text(result.model, 100),
         "reasons": [] if hidden else display_lines(result.reasons),
         "features": {} if hidden else _numbers(result.features),
+        "is_proven": result.is_proven and not hidden,
+        "is_unseen": UNSEEN in result.reasons and not hidden,
         "changes": [] if hidden else [list(box) for box in result.changes[:_CHANGES]],
         "changes_left_out": 0 if hidden else max(0, len(result.changes) - _CHANGES),
         "reference": _view(sides[0], result.reference),
@@ -82,10 +86,14 @@ def _view(side: str, view: View) -> dict[str, Any]:
         "browser": display_text(f"{view.browser} {view.browser_version}".strip(), 200),
         "outcome": view.outcome.value,
         "milliseconds": view.milliseconds,
-        "image": view.image if view.image and is_image_name(view.image) else None,
+        "image": _image(view),
         "reasons": display_lines(view.reasons),
         "missed": display_lines(view.missed),
     }
+
+
+def _image(view: View) -> str | None:
+    return view.image if view.image and is_image_name(view.image) else None
 
 
 def _judgement(judgement: Judgement) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 One pair in ten needs two reviewers, who do not see each other's judgement; half of these also
 hide the machine's verdict.  Of the pairs that the machine calls similar some are audited: the
-first in the order of another hash, a random sample.
+first in the order of another hash, a random sample.  Of those that are proven by bytes few are:
+they tell whether the proof can be believed, and nothing of a model.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ HIDDEN_ONE_IN = 2
 
 AUDIT_SHARE = 0.1
 AUDIT_AT_LEAST = 100
+PROVEN_AUDIT = 5
 _BYTES = 8
 
 
@@ -38,6 +40,7 @@ def audit_order(key: bytes) -> int:
     return place(key, "audit")
 
 
-def audit_size(similar: int) -> int:
-    """How many of `similar` pairs are audited: a tenth, at least a hundred."""
-    return min(similar, max(AUDIT_AT_LEAST, round(similar * AUDIT_SHARE)))
+def audit_size(similar: int, *, proven: bool = False) -> int:
+    """How many of `similar` pairs are audited: a tenth, at least a hundred; `proven`: five."""
+    at_least = PROVEN_AUDIT if proven else max(AUDIT_AT_LEAST, round(similar * AUDIT_SHARE))
+    return min(similar, at_least)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
@@ -18,7 +18,7 @@ from pinakes.hbase_schema.qa_cells import SignOff
 from pinakes.qa.report.extent import Extent
 from pinakes.row_store.port import RowStore
 
-from .filters import Filter
+from .filters import STATES, Filter
 from .judgement import Judgement, Role, Statement, clean_name, same_author
 from .judgement_rows import (
     JudgedRow,
@@ -38,11 +38,15 @@ LOOK_AGAIN_S = 5.0
 
 
 class Listed(NamedTuple):
-    """A part of a list, the list's length, and why it may be stale (None: it is not)."""
+    """A part of a list, the list's length, and why it may be stale (None: it is not).
+
+    `held` has the number of pairs in each state, by its name, that match all else of the filter.
+    """
 
     pairs: list[VisiblePair]
     total: int
     problem: str | None
+    held: Mapping[str, int]
 
 
 class PairHistory(NamedTuple):
@@ -115,8 +119,10 @@ class Board:
         """
         known, problem = self._look()
         seen = (visible_pair(pair, self._said(known, pair), viewer) for pair in self.pairs)
-        fitting = sorted(filter(wanted.matches, seen), key=lambda pair: pair.order)
-        return Listed(fitting[offset : offset + limit], len(fitting), problem)
+        rest = list(filter(replace(wanted, state="").matches, seen))
+        fitting = sorted(filter(wanted.matches, rest), key=lambda pair: pair.order)
+        held = {name: sum(map(is_in, rest)) for name, is_in in STATES.items()}
+        return Listed(fitting[offset : offset + limit], len(fitting), problem, held)
 
     def look(self, id: str, viewer: Viewer) -> PairHistory | None:  # noqa: A002
         """The current state of a pair; None if unknown.  `Raises` StoreUnavailable."""

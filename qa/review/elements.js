@@ -7,7 +7,7 @@
 
 const $ = (id) => document.getElementById(id);
 const KEPT = "pinakes-review";
-const MODES = ["side", "slider", "onion", "difference"];
+const MODES = ["side", "flip", "slider", "onion", "difference"];
 const FILTERS = ["state", "verdict", "fault", "browsers", "site", "text", "low", "high"];
 const FAULT_KEYS = "1234567890-=";
 const SAVING_S = 90;
@@ -22,6 +22,7 @@ let pair = null; // the pair that is shown
 let draft = null; // what is said of it: label, faults, note
 let boxes = true;
 const pending = new Map(); // by pair: a judgement that is not known to be saved
+const drafts = new Map(); // by pair: what is marked or noted of it, and not judged yet
 
 // Elements ----------------------------------------------------------------------------------
 function make(name, properties = {}, ...children) {
@@ -47,6 +48,7 @@ const number = (value, digits = 0) =>
   value === null || value === undefined
     ? "–"
     : value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const counted = (value, one, many = one + "s") => `${number(value)} ${value === 1 ? one : many}`;
 const percent = (value) => (value === null ? "–" : number(100 * value, 1) + " %");
 const moment = (ms) => new Date(ms).toLocaleString("sv-SE");
 
@@ -72,6 +74,7 @@ async function ask(path, { body = null, name = author, seconds = 120 } = {}) {
       signal: stop.signal,
       credentials: "omit",
       redirect: "error",
+      keepalive: Boolean(body), // it goes on where the page is left
     });
     let said = null;
     try {

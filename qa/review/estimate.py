@@ -1,11 +1,14 @@
 """Estimates the share of faulty pages of the crawl from people's judgements.  Pure.
 
-Two strata.  Alarms (dissimilar, uncertain): all must be settled, since people see the worst first,
-and those already judged are not a sample of the others.  Similar pairs: a random sample is
+Three strata.  Alarms (dissimilar, uncertain): all must be settled, since people see the worst
+first, and those already judged are not a sample of the others.  Similar pairs: a random sample is
 audited, and the weighted share of faulty pages among the settled ones represents the stratum;
 each audited pair that somebody has judged must be settled as well, since pairs on which people
-are unsure or disagree are harder than the rest.  There is no estimate while pages of the sample
-are not captured: runs go by host, and the first hosts are not a sample of all.
+are unsure or disagree are harder than the rest.  Pairs that are proven similar by bytes are right
+as long as none that people looked at is faulty: their proof is no guess, and the few that are
+audited would give an interval that says nothing.  Where one is, the proof is doubted, and they
+are a sample like the other similar ones.  There is no estimate while pages of the sample are not
+captured: runs go by host, and the first hosts are not a sample of all.
 
 The interval is the wider of two Bayesian bootstraps (Rubin, "The Bayesian bootstrap", 1981), in
 which sites or pages get random weights, exponentially distributed; the sizes of the strata are
@@ -25,13 +28,15 @@ from itertools import product
 from operator import mul
 from typing import NamedTuple, TypeVar
 
+from pinakes.qa.report.views import counted
+
 AT_LEAST = 50
 """The least number of reviewed pairs."""
 
 DRAWS = 1000
 _CONFIDENCE = 0.95
 _PRIOR = 0.5
-_STRATA = True, False
+_STRATA = _ALARMS, _SIMILAR, _PROVEN = range(3)
 _FOUND = None, False, True
 
 
@@ -40,7 +45,8 @@ class SampledPair:
     """A pair of the sample: `is_faulty` is None unless settled.
 
     `is_judged`: somebody has judged it.  `counts`: once settled it may represent others: alarms
-    and audited pairs do; a similar pair that somebody picked does not.
+    and audited pairs do; a similar pair that somebody picked does not.  `is_proven`: the machine's
+    verdict is similar, and proven.
     """
 
     site: str
@@ -49,6 +55,12 @@ class SampledPair:
     is_faulty: bool | None = None
     is_judged: bool = False
     counts: bool = True
+    is_proven: bool = False
+
+    @property
+    def stratum(self) -> int:
+        """Its place among the strata."""
+        return _ALARMS if self.is_alarm else _PROVEN if self.is_proven else _SIMILAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +75,8 @@ class Estimate:
     reviewed: int
     alarms_reviewed: int
     alarms: int
+    proven: int = 0
+    """Pairs that count as right since they are proven, beside the reviewed ones."""
     share: float | None = None
     low: float | None = None
     high: float | None = None
@@ -86,8 +100,8 @@ class _Columns(NamedTuple):
 
 
 _T = TypeVar("_T")
-# Of the alarms, and of what is similar.
-_Both = tuple[_T, _T]
+# Of the alarms, of what is similar, and of what is proven to be.
+_Strata = tuple[_T, _T, _T]
 
 
 def estimate(
@@ -100,15 +114,19 @@ def estimate(
     known = list(pairs)
     alarms = [pair for pair in known if pair.is_alarm]
     counted = [pair for pair in known if _counts(pair)]
+    is_doubted = any(pair.is_proven and pair.is_faulty for pair in known)
     found = Estimate(
         pages=sum(pair.weight for pair in known),
         reviewed=len(counted),
         alarms_reviewed=sum(pair.is_alarm for pair in counted),
         alarms=len(alarms),
+        proven=0 if is_doubted else sum(pair.is_proven and not _counts(pair) for pair in known),
     )
-    lacks = [not_captured, *_lacks(found, [pair for pair in known if not pair.is_alarm])]
+    lacks = [not_captured, *_lacks(found, known)]
     if any(lacks):
         return replace(found, wanting="; ".join(filter(None, lacks)))
+    if not is_doubted:
+        known = [replace(p, is_faulty=False, counts=True) if p.is_proven else p for p in known]
     columns = _columns(known)
     share = low = high = _share(tuple(_Sums(*map(sum, each)) for each in columns))
     mean_weight = sum(pair.weight for pair in counted) / len(counted)
@@ -117,72 +135,87 @@ def estimate(
     for draw in (_by_site(columns), _by_page(known)):
         drawn = [draw(dice) for _ in range(draws)]
         low = min(low, sorted(map(_share, drawn))[tail])
-        added = (tuple(_with_prior(sums, dice, mean_weight) for sums in both) for both in drawn)
+        added = (
+            tuple(
+                _with_prior(sums, dice, mean_weight) if is_doubted or number != _PROVEN else sums
+                for number, sums in enumerate(strata)
+            )
+            for strata in drawn
+        )
         high = max(high, sorted(map(_share, added))[-tail - 1])
     return replace(found, share=share, low=low, high=high)
 
 
-def _lacks(found: Estimate, similar: Sequence[SampledPair]) -> Iterator[str]:
+def _lacks(found: Estimate, known: Sequence[SampledPair]) -> Iterator[str]:
     """What reviewers have still to do."""
-    if found.reviewed < AT_LEAST:
-        yield f"{found.reviewed} reviewed pairs count; {AT_LEAST} are needed"
+    if found.reviewed + found.proven < AT_LEAST:
+        verb = "counts" if found.reviewed == 1 else "count"
+        yield f"{counted(found.reviewed, 'reviewed pair')} {verb}; {AT_LEAST} are needed"
     left = found.alarms - found.alarms_reviewed
     if left:
-        yield f"{left:,} of {found.alarms:,} alarms are not settled"
-    begun = [pair for pair in similar if pair.is_judged and pair.counts]
-    open_still = sum(pair.is_faulty is None for pair in begun)
-    if open_still:
-        yield f"{open_still:,} of {len(begun):,} audited pairs that were judged are not settled"
-    elif similar and found.reviewed == found.alarms_reviewed:
-        yield "none of the similar pairs has been audited"
+        yield f"{left:,} of {counted(found.alarms, 'alarm')} {_are(left)} not settled"
+    for stratum, words in ((_SIMILAR, "similar pairs"), (_PROVEN, "pairs proven similar by bytes")):
+        pairs = [pair for pair in known if pair.stratum == stratum]
+        begun = [pair for pair in pairs if pair.is_judged and pair.counts]
+        open_still = sum(pair.is_faulty is None for pair in begun)
+        if open_still:
+            judged = "that was judged" if len(begun) == 1 else "that were judged"
+            of = f"{counted(len(begun), 'audited pair')} {judged}"
+            yield f"{open_still:,} of {of} {_are(open_still)} not settled"
+        elif pairs and not any(map(_counts, pairs)):
+            yield f"none of the {words} has been audited"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _counts(pair: SampledPair) -> bool:
     return pair.is_faulty is not None and pair.counts
 
 
-def _columns(pairs: Sequence[SampledPair]) -> tuple[_Columns, _Columns]:
-    """Of the alarms and of what is similar, the weights of each site, sites in one order."""
+def _columns(pairs: Sequence[SampledPair]) -> _Strata[_Columns]:
+    """Of each stratum the weights of each site, sites in one order."""
     numbers: dict[str, int] = {}
     for pair in pairs:
         numbers.setdefault(pair.site, len(numbers))
-    both = tuple(_Columns(*([0.0] * len(numbers) for _ in range(3))) for _ in range(2))
+    strata = tuple(_Columns(*([0.0] * len(numbers) for _ in _Columns._fields)) for _ in _STRATA)
     for pair in pairs:
-        columns, number = both[not pair.is_alarm], numbers[pair.site]
+        columns, number = strata[pair.stratum], numbers[pair.site]
         columns.all[number] += pair.weight
         if _counts(pair):
             columns.settled[number] += pair.weight
             columns.faulty[number] += pair.weight if pair.is_faulty else 0.0
-    return both[0], both[1]
+    return strata[0], strata[1], strata[2]
 
 
-def _by_site(both: _Both[_Columns]) -> Callable[[random.Random], _Both[_Sums]]:
-    """Draws sums of each stratum where a site counts so many times, in both alike."""
+def _by_site(strata: _Strata[_Columns]) -> Callable[[random.Random], _Strata[_Sums]]:
+    """Draws sums of each stratum where a site counts so many times, in all alike."""
 
-    def draw(dice: random.Random) -> _Both[_Sums]:
-        chances = [dice.expovariate(1.0) for _ in both[0].all]
-        alarms, similar = (
-            _Sums(*(sum(map(mul, chances, column)) for column in columns)) for columns in both
+    def draw(dice: random.Random) -> _Strata[_Sums]:
+        chances = [dice.expovariate(1.0) for _ in strata[0].all]
+        alarms, similar, proven = (
+            _Sums(*(sum(map(mul, chances, column)) for column in columns)) for columns in strata
         )
-        return alarms, similar
+        return alarms, similar, proven
 
     return draw
 
 
-def _by_page(pairs: Sequence[SampledPair]) -> Callable[[random.Random], _Both[_Sums]]:
+def _by_page(pairs: Sequence[SampledPair]) -> Callable[[random.Random], _Strata[_Sums]]:
     """Draws sums of each stratum where a page counts so many times."""
-    weights: dict[tuple[bool, bool | None], list[float]] = {}
+    weights: dict[tuple[int, bool | None], list[float]] = {}
     for pair in pairs:
         found = pair.is_faulty if pair.counts else None
-        weights.setdefault((pair.is_alarm, found), []).append(pair.weight)
+        weights.setdefault((pair.stratum, found), []).append(pair.weight)
     parts = {part: _chances_summed(weights.get(part, [])) for part in product(_STRATA, _FOUND)}
 
-    def draw(dice: random.Random) -> _Both[_Sums]:
-        def sums(is_alarm: bool) -> _Sums:
-            unsettled, right, faulty = (parts[is_alarm, found](dice) for found in _FOUND)
+    def draw(dice: random.Random) -> _Strata[_Sums]:
+        def sums(stratum: int) -> _Sums:
+            unsettled, right, faulty = (parts[stratum, found](dice) for found in _FOUND)
             return _Sums(unsettled + right + faulty, right + faulty, faulty)
 
-        return sums(True), sums(False)
+        return sums(_ALARMS), sums(_SIMILAR), sums(_PROVEN)
 
     return draw
 

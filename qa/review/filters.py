@@ -24,10 +24,12 @@ _TEXT_CHARACTERS = 500
 
 STATES: Mapping[str, Callable[[VisiblePair], bool]] = {
     "todo": lambda pair: pair.is_todo,
+    "open": lambda pair: pair.is_open,
     "unreviewed": lambda pair: pair.standing is Standing.OPEN,
     "reviewed": lambda pair: pair.standing is not Standing.OPEN,
     "mine": lambda pair: pair.own is not None,
     "waiting": lambda pair: pair.standing is Standing.WAITING,
+    "unsure": lambda pair: pair.standing is Standing.UNSURE,
     "disputed": lambda pair: pair.standing is Standing.DISPUTED,
     "settled": lambda pair: pair.standing is Standing.SETTLED,
     "audit": lambda pair: pair.pair.in_audit and pair.verdict is not None,

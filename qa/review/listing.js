@@ -38,6 +38,12 @@ function queryOfList(offset) {
   return "/api/pairs?" + new URLSearchParams({ ...place.filter, offset });
 }
 
+const STATE_WORDS = {
+  todo: "to do", open: "open", unreviewed: "judged by nobody", waiting: "waiting for the second",
+  unsure: "unsure", disputed: "disputed", audit: "audit of the similar",
+};
+const SHRINKING = ["todo", "open", "unreviewed", "waiting", "unsure", "disputed"];
+
 async function loadList(offset = place.offset) {
   try {
     list = await ask(queryOfList(offset));
@@ -52,11 +58,50 @@ async function loadList(offset = place.offset) {
   return true;
 }
 
+// What a lead settles comes from reviewers: where there is nothing of it, a lead may review.
+async function fallBack() {
+  const alone = FILTERS.every((name) => !place.filter[name] || name === "state");
+  if (list.total || !alone || place.filter.state !== "todo") return;
+  if (run.viewer.role !== "lead" || !list.held.open) return;
+  place.filter = { state: "open" };
+  fillFilters();
+  if (await loadList(0)) $("count").prepend("Nothing is left to you to settle; what is open for any reviewer: ");
+}
+
+function showHeld() {
+  const names = run.states.filter((name) => list.held[name] || name === place.filter.state);
+  const words = (name) => STATE_WORDS[name] || name;
+  fill($("held"), ...["", ...names].map((name) => {
+    const is = (place.filter.state || "") === name;
+    return make("button", { type: "button", "aria-pressed": String(is), "data-state": name, onclick: () => showState(name) },
+      name ? `${words(name)} ${number(list.held[name])}` : "all");
+  }));
+}
+
+// Behind a number of judgements, not behind each: the server counts all pairs.
+let counting = 0;
+function countSoon() {
+  clearTimeout(counting);
+  counting = setTimeout(async () => {
+    try {
+      list.held = (await ask(queryOfList(0) + "&limit=1")).held;
+      showHeld();
+    } catch {
+      // Whatever else is asked says so.
+    }
+  }, 1000);
+}
+
+function showState(name) {
+  $("filter-form").elements.state.value = name;
+  return filterChanged();
+}
+
 function stateWords(one) {
   if (one.label) return SIGNS[one.label] + " yours";
-  if (one.standing === "open") return "";
+  if (drafts.has(one.id)) return "marked";
   if (one.standing === "waiting") return "one of two";
-  return one.standing;
+  return one.standing === "open" ? "" : one.standing;
 }
 
 function showList() {
@@ -77,12 +122,14 @@ function showList() {
     ),
   );
   markCurrent();
-  fill($("count"), list.total === 1 ? "1 pair" : `${number(list.total)} pairs`);
+  fill($("count"), counted(list.total, "pair"));
+  showHeld();
   const last = list.offset + list.pairs.length;
   fill($("list-part"), list.total ? `${number(list.offset + 1)}–${number(last)}` : "");
   $("list-before").disabled = list.offset === 0;
   $("list-next").disabled = last >= list.total;
-  const words = FILTERS.filter((name) => place.filter[name]).map((n) => `${n}: ${place.filter[n]}`);
+  const words = FILTERS.filter((name) => place.filter[name])
+    .map((name) => (name === "state" ? STATE_WORDS[place.filter.state] || place.filter.state : `${name}: ${place.filter[name]}`));
   fill($("filter-words"), words.join(", "));
 }
 
@@ -109,13 +156,48 @@ async function step(by) {
   const next = list.pairs[at + by];
   if (next) return openPair(next.id);
   if (by < 0) return list.offset ? turnList(-1) : tell("This is the first of the list.");
-  const shrinks = ["todo", "unreviewed", "waiting", "disputed"].includes(place.filter.state);
-  const left = shrinks ? list.pairs.filter((one) => !one.label).length : list.pairs.length;
-  const offset = list.offset + left;
-  if (!(await loadList(offset))) return;
+  const mine = opening;
+  await allSent();
+  const offset = nextOffset();
+  if (mine !== opening || !(await loadList(offset)) || mine !== opening) return;
   const first = list.offset === offset ? list.pairs[0] : null;
   if (first && first.id !== place.pair) return openPair(first.id);
   tell("This is the last of the list.");
+}
+
+function nextOffset() {
+  const shrinks = SHRINKING.includes(place.filter.state);
+  return list.offset + (shrinks ? list.pairs.filter((one) => !one.label).length : list.pairs.length);
+}
+
+// Pairs behind this one that nobody has been told of here.
+function openBehind(id) {
+  const at = list.pairs.findIndex((one) => one.id === id);
+  return list.pairs.slice(at + 1).filter((one) => !one.label && !pending.has(one.id));
+}
+
+// To the next open pair: behind this one, in further parts, then what was passed over.
+let going = false;
+async function goOn() {
+  const [next] = openBehind(pair.id);
+  if (next) return openPair(next.id);
+  if (going) return;
+  going = true;
+  const mine = opening;
+  try {
+    await allSent();
+    for (const start of [nextOffset(), 0])
+      for (let offset = start; ; offset += list.pairs.length) {
+        if (mine !== opening || !(await loadList(offset)) || mine !== opening) return;
+        if (list.offset !== offset) break; // behind the end
+        const [first] = openBehind("");
+        if (first) return await openPair(first.id);
+        if (offset + list.pairs.length >= list.total) break;
+      }
+    tell("That was the last open pair of this list.");
+  } finally {
+    going = false;
+  }
 }
 
 function fillFilters() {
@@ -123,10 +205,7 @@ function fillFilters() {
   const options = (element, names, words = {}) =>
     fill(element, make("option", { value: "" }, "all"),
       ...names.map((name) => make("option", { value: name }, words[name] || name)));
-  options(form.state, run.states, {
-    todo: "to do", waiting: "waiting for the second", disputed: "disputed: for the lead",
-    audit: "audit of the similar",
-  });
+  options(form.state, run.states, STATE_WORDS);
   options(form.verdict, ["dissimilar", "uncertain", "differs-by-browser", "similar", run.hidden]);
   options(form.fault, run.faults);
   options(form.browsers, run.browsers);

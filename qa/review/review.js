@@ -5,16 +5,20 @@ const KEYS = {
   a: ["accept: it looks right", () => say("accept")],
   r: ["reject: it is faulty", () => say("reject")],
   u: ["unsure", () => say("unsure")],
+  z: ["back to what was judged last", () => goBack()],
   j: ["next pair", () => step(1)],
   k: ["pair before", () => step(-1)],
   m: ["write a note; Escape leaves it", () => $("note").focus()],
   s: ["side by side", () => setMode("side")],
+  t: ["one, then the other, in one place", () => flip()],
   l: ["slider", () => setMode("slider")],
   o: ["onion skin", () => setMode("onion")],
   d: ["difference", () => setMode("difference")],
   v: ["next of these views", () => setMode(MODES[(MODES.indexOf(place.mode) + 1) % MODES.length])],
+  n: ["next box of what differs", () => stepBox(1)],
+  p: ["box before", () => stepBox(-1)],
   b: ["boxes of what differs", () => toggleBoxes()],
-  f: ["filters", () => openFilters()],
+  f: ["filters; Escape leaves them", () => ($("filters").open ? closeFilters() : openFilters())],
   g: ["summary, and back", () => showPage(place.page === "summary" ? "pairs" : "summary")],
   x: ["save again what is not saved", () => sendAgain()],
   "?": ["these keys", () => $("help").showModal()],
@@ -31,12 +35,22 @@ function openFilters() {
   $("filter-form").elements.state.focus();
 }
 
+function closeFilters() {
+  $("filters").open = false;
+  $("pair").focus();
+}
+
+// What is typed into; all else that has the focus lets keys through.
+const TYPED = "textarea, input:not([type=checkbox], [type=range], [type=radio])";
+
 function keyPressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat && event.key !== "j" && event.key !== "k") return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat && !"jknp".includes(event.key)) return;
   const on = event.target;
-  if (event.key === "Escape" && on === $("note")) return $("pair").focus();
+  if (event.key === "Escape" && on.closest("#filters")) return closeFilters();
+  if (event.key === "Escape" && on.matches(TYPED) && !on.closest("dialog"))
+    return (place.page === "summary" ? $("summary") : $("pair")).focus();
   if (document.querySelector("dialog[open]") || !$("keys-on").checked) return;
-  if (on.matches("textarea, select, input:not([type=checkbox])")) return;
+  if (on.matches(TYPED)) return;
   const fault = FAULT_KEYS.indexOf(event.key);
   const action = fault >= 0 && run.faults[fault] ? () => toggleFault(run.faults[fault]) : KEYS[event.key]?.[1];
   if (!action) return;
@@ -88,10 +102,11 @@ async function showAll() {
   fillFilters();
   showPage(place.page, false);
   if (!(await loadList())) return;
+  await fallBack();
   hasAsked = Boolean(place.pair);
   const wanted = place.pair || list.pairs[0]?.id;
   if (wanted) await openPair(wanted);
-  else showNothing(place.filter.state === "todo" ? "You have nothing left to review." : "No pair matches.");
+  else showNothing(place.filter.state === "todo" ? "You have nothing left to review. What other filters hold is said beside the list." : "No pair matches.");
   showAlarm();
 }
 
@@ -115,8 +130,11 @@ function listen() {
   $("filter-form").onsubmit = (event) => event.preventDefault();
   $("judging").onsubmit = (event) => event.preventDefault();
   for (const button of document.querySelectorAll("[data-label]")) button.onclick = () => say(button.dataset.label);
-  for (const button of document.querySelectorAll("[data-mode]")) button.onclick = () => setMode(button.dataset.mode);
+  for (const button of document.querySelectorAll("[data-mode]")) button.onclick = () => (button.dataset.mode === "flip" ? flip() : setMode(button.dataset.mode));
   $("boxes").onclick = toggleBoxes;
+  $("box-before").onclick = () => stepBox(-1);
+  $("box-next").onclick = () => stepBox(1);
+  $("back").onclick = goBack;
   $("dial").oninput = turnDial;
   $("note").onchange = noteLeft;
   $("note").onkeydown = (event) => {
@@ -124,6 +142,8 @@ function listen() {
   };
   $("keys-on").checked = localStorage.getItem(KEPT + "-keys") !== "off";
   $("keys-on").onchange = () => localStorage.setItem(KEPT + "-keys", $("keys-on").checked ? "on" : "off");
+  $("onward").checked = localStorage.getItem(KEPT + "-onward") !== "off";
+  $("onward").onchange = () => localStorage.setItem(KEPT + "-onward", $("onward").checked ? "on" : "off");
   document.addEventListener("keydown", keyPressed);
   window.addEventListener("popstate", () => {
     if (location.hash.includes("token=")) return; // no place, and no other page: see hashchange
@@ -138,7 +158,7 @@ function listen() {
   });
   window.addEventListener("beforeunload", (event) => {
     noteLeft();
-    if (pending.size) event.preventDefault();
+    if (pending.size || drafts.size) event.preventDefault();
   });
 }
 
@@ -162,6 +182,7 @@ async function begin() {
   listen();
   if (!author) $("name-dialog").showModal();
   await showAll();
+  sendLeft();
   document.body.dataset.ready = "yes";
 }
 

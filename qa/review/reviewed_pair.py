@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -56,6 +56,11 @@ class ReviewedPair:
         return self.judged.result.verdict is not Verdict.SIMILAR
 
     @property
+    def is_proven(self) -> bool:
+        """Whether the machine's verdict is a proof by bytes."""
+        return self.judged.result.is_proven
+
+    @property
     def is_queued(self) -> bool:
         """Whether people should review it: all alarms, and an audit of the rest."""
         return self.is_alarm or self.in_audit
@@ -81,10 +86,20 @@ def reviewed_pairs(pairs: Iterable[JudgedPair]) -> tuple[list[ReviewedPair], int
             raise MalformedRecord(f"a pair has no row key: {error}") from error
         repeated += key in found
         found.setdefault(key, pair)
-    similar = [key for key, pair in found.items() if pair.result.verdict is Verdict.SIMILAR]
-    audited = frozenset(sorted(similar, key=audit_order)[: audit_size(len(similar))])
+    audited = frozenset(_audited(found))
     made = [_reviewed(key, pair, key in audited) for key, pair in found.items()]
     return sorted(made, key=lambda pair: (pair.rank, pair.key)), repeated
+
+
+def _audited(pairs: Mapping[bytes, JudgedPair]) -> Iterator[bytes]:
+    """The keys of the similar pairs that are audited: proven ones, and others."""
+    for proven in (True, False):
+        similar = [
+            key
+            for key, pair in pairs.items()
+            if pair.result.verdict is Verdict.SIMILAR and pair.result.is_proven is proven
+        ]
+        yield from sorted(similar, key=audit_order)[: audit_size(len(similar), proven=proven)]
 
 
 def _reviewed(key: bytes, pair: JudgedPair, in_audit: bool) -> ReviewedPair:

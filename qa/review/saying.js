@@ -1,6 +1,9 @@
 // What is said of a pair, saved at once; what is not known to be saved is kept, and named.
 "use strict";
 
+const MARKED = "Marked, and not judged yet: r rejects with what is marked.";
+const judged = []; // pairs that were judged since this page was opened, the last one last
+
 function tell(words, kind = "") {
   fill($("saved"), words);
   $("saved").className = kind;
@@ -28,10 +31,35 @@ function maySay() {
 
 function say(label) {
   if (!maySay()) return;
-  draft.note = $("note").value;
+  const note = $("note").value;
+  const isNew = draft.label !== label || draft.note !== note || drafts.has(pair.id);
+  draft.note = note;
   draft.label = label;
   if (label === "accept") draft.faults.clear();
-  save();
+  if (isNew) save();
+  if (judged.at(-1) !== pair.id) judged.push(pair.id);
+  showLast();
+  if ($("onward").checked) goOn();
+}
+
+const DONE = { accept: "Accepted", reject: "Rejected", unsure: "Unsure" };
+const lastSaid = new Map(); // by pair: its URL and label
+
+// What was said last, which is another pair than the one that is shown, and whether it is saved.
+function showLast() {
+  const id = judged.at(-1);
+  const known = lastSaid.get(id);
+  $("last").hidden = !known || (pair && pair.id === id);
+  if ($("last").hidden) return;
+  const state = !pending.has(id) ? "saved" : pending.get(id).problem ? "NOT saved" : "saving …";
+  fill($("last-words"), `${SIGNS[known.label]} ${DONE[known.label]}, ${state}: ${known.url.replace(/^https?:\/\//, "")}`);
+}
+
+async function goBack() {
+  if (pair && judged.at(-1) === pair.id) judged.pop();
+  const id = judged.at(-1);
+  if (!id) return tell("Nothing else was judged since this page was opened.");
+  await openPair(id);
 }
 
 function toggleFault(fault) {
@@ -42,15 +70,26 @@ function toggleFault(fault) {
   draft.note = $("note").value;
   if (draft.faults.has(fault)) draft.faults.delete(fault);
   else draft.faults.add(fault);
-  if (draft.faults.size && (!draft.label || draft.label === "accept")) draft.label = "reject";
+  if (!draft.label) return keepDraft();
+  if (draft.faults.size && draft.label === "accept") draft.label = "reject";
   save();
 }
 
 function noteLeft() {
   if (!pair || !draft || $("note").value === draft.note) return;
   draft.note = $("note").value;
-  if (draft.label) save();
-  else tell("The note is not saved: accept, reject, or say that you are unsure.", "bad");
+  if (draft.label) return save();
+  keepDraft();
+  tell("The note is not saved: accept, reject, or say that you are unsure.", "bad");
+}
+
+// A fault that is marked or a note that is written is no verdict: it is kept until there is one.
+function keepDraft() {
+  if (draft.faults.size || draft.note) drafts.set(pair.id, draft);
+  else drafts.delete(pair.id);
+  showDraft();
+  takePair(pair);
+  tell(drafts.has(pair.id) ? MARKED : "");
 }
 
 function newId() {
@@ -63,14 +102,24 @@ function save() {
   if (!draft.label) return;
   const body = { id: newId(), label: draft.label, faults: [...draft.faults], note: draft.note };
   const before = pending.get(pair.id);
+  drafts.delete(pair.id);
+  lastSaid.set(pair.id, { url: pair.url, label: draft.label });
   pending.set(pair.id, { body, author, url: pair.url, busy: before?.busy || false, problem: "" });
   keepPending();
   tell("Saving …");
   send(pair.id);
 }
 
-let savings = 0; // how many judgements were saved since this page was opened
-async function send(id) {
+const sending = new Set(); // promises
+const allSent = () => Promise.allSettled([...sending]);
+
+function send(id) {
+  const sent = sendOne(id).finally(() => sending.delete(sent));
+  sending.add(sent);
+}
+
+const savings = new Map(); // by pair: how many judgements were saved since this page was opened
+async function sendOne(id) {
   const entry = pending.get(id);
   if (!entry || entry.busy) return;
   entry.busy = true;
@@ -86,7 +135,11 @@ async function send(id) {
   const now = pending.get(id);
   if (!now) return;
   now.busy = false;
-  if (!problem) savings += 1;
+  if (!problem) {
+    savings.set(id, (savings.get(id) || 0) + 1);
+    takeListed(found);
+    countSoon();
+  }
   if (!problem && now.body.id === body.id) pending.delete(id);
   else now.problem = problem;
   keepPending();
@@ -96,13 +149,17 @@ async function send(id) {
       const hidden = pair.verdict === null;
       takePair(found);
       if (hidden) showPair();
-      else showMore();
+      else {
+        showAbout();
+        showMore();
+      }
       tell(savedWords(found), "well");
     }
   }
   showAlarm();
-  if (!problem && pending.has(id)) send(id);
-  else if (!problem) showProgress();
+  showLast();
+  if (!problem && pending.has(id)) return sendOne(id);
+  if (!problem) showProgress();
 }
 
 function keepPending() {
@@ -117,18 +174,37 @@ function keepPending() {
 function takePending() {
   try {
     const entries = JSON.parse(sessionStorage.getItem(`${KEPT}-pending-${run.run}`) || "[]");
-    for (const [id, entry] of entries)
-      pending.set(id, { ...entry, busy: false, problem: "the page was left before it was saved" });
+    for (const [id, entry] of entries) pending.set(id, { ...entry, busy: false, problem: "" });
   } catch {
     // Somebody else's entry.
   }
+}
+
+// The page was left before the server's answer came: it may have been saved all the same.
+async function sendLeft() {
+  for (const [id, entry] of [...pending]) {
+    try {
+      const found = await ask("/api/pairs/" + encodeURIComponent(id), { name: entry.author });
+      if (found.history.some((one) => one.id === entry.body.id) && pending.get(id) === entry) {
+        pending.delete(id);
+        keepPending();
+        takeListed(found);
+        if (pair && pair.id === id && found.others_hidden === pair.others_hidden) openPair(id);
+        continue;
+      }
+    } catch {
+      // Sending says what is wrong.
+    }
+    send(id);
+  }
+  showAlarm();
 }
 
 function showAlarm() {
   const lost = [...pending.values()].filter((entry) => entry.problem);
   $("alarm").hidden = !lost.length;
   if (!lost.length) return;
-  const what = lost.length === 1 ? `What you said of ${lost[0].url} is NOT saved` : `${lost.length} judgements are NOT saved`;
+  const what = lost.length === 1 ? `What you said of ${lost[0].url} is NOT saved` : `${number(lost.length)} judgements are NOT saved`;
   fill($("alarm-words"), `${what}: ${lost[0].problem}`);
 }
 

@@ -1,7 +1,8 @@
 """Whether a pair is settled, or still open.  Pure.
 
 A lead's judgement settles.  Otherwise agreement of as many reviewers as the pair needs, which may
-be one.  Disagreement, and an unsure reviewer or lead, leave it to a lead.
+be one; who is unsure is not one of them, and leaves the pair to somebody else: another reviewer,
+or a lead.  Disagreement leaves it to a lead.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class Standing(str, Enum):
 
     OPEN = "open"  # no judgement
     WAITING = "waiting"  # one of two judgements
-    DISPUTED = "disputed"  # left to a lead
+    UNSURE = "unsure"  # somebody is unsure: open for a second opinion
+    DISPUTED = "disputed"  # one accepts, one rejects: left to a lead
     SETTLED = "settled"
 
 
@@ -53,9 +55,10 @@ def settled(judgements: Iterable[Judgement], needed: int) -> Settled | None:
     if leads:
         last = max(leads, key=lambda judgement: (judgement.at_ms, judgement.id))
         return _settlement([last], By.LEAD)
-    if len(newest) < needed or len({judgement.label for judgement in newest}) != 1:
+    sure = [judgement for judgement in newest if judgement.label is not Label.UNSURE]
+    if len(sure) < needed or len({judgement.label for judgement in sure}) != 1:
         return None
-    return _settlement(newest, By.ONE if len(newest) == 1 else By.AGREEMENT)
+    return _settlement(sure, By.ONE if len(sure) == 1 else By.AGREEMENT)
 
 
 def standing(judgements: Iterable[Judgement], needed: int) -> Standing:
@@ -66,9 +69,11 @@ def standing(judgements: Iterable[Judgement], needed: int) -> Standing:
     if settled(known, needed) is not None:
         return Standing.SETTLED
     newest = newest_by_author(known).values()
-    if any(judgement.role is Role.LEAD for judgement in newest):
+    labels = {judgement.label for judgement in newest}
+    if labels >= {Label.ACCEPT, Label.REJECT}:
         return Standing.DISPUTED
-    return Standing.WAITING if len(newest) < needed else Standing.DISPUTED
+    is_over = len(newest) >= needed or any(one.role is Role.LEAD for one in newest)
+    return Standing.UNSURE if is_over else Standing.WAITING
 
 
 def _settlement(agreeing: list[Judgement], by: By) -> Settled | None:

@@ -53,7 +53,7 @@ _IMAGE_HEADERS = {
 PAGE_PAIRS = 50
 _MOST_PAIRS = 200
 _SITES = 500
-_SCRIPTS = ("elements", "listing", "pair", "saying", "summary", "review")
+_SCRIPTS = ("elements", "listing", "pair", "stage", "saying", "summary", "review")
 _ASSETS = {
     "/": ("pinakes.qa.review", "review.html", "text/html"),
     "/review.css": ("pinakes.qa.review", "review.css", "text/css"),

@@ -3,8 +3,9 @@
 
 async function showProgress() {
   try {
-    const { queued, queue_done, disputed } = await ask("/api/progress");
-    fill($("progress"), `${number(queue_done)} of ${number(queued)} to be reviewed are settled, ${number(disputed)} disputed`);
+    const { queued, queue_done, unsure, disputed } = await ask("/api/progress");
+    fill($("progress"), `${number(queue_done)} of ${number(queued)} to be reviewed ${queue_done === 1 ? "is" : "are"} settled`
+      + (unsure ? `, ${number(unsure)} unsure` : "") + (disputed ? `, ${number(disputed)} disputed` : ""));
   } catch {
     fill($("progress"), ""); // whatever else is asked says so
   }
@@ -51,9 +52,10 @@ function estimateCard(figures) {
       : make("p", { className: "big" }, `${percent(one.share)} `,
         make("small", {}, `(${percent(one.low)} to ${percent(one.high)}, 95 % interval)`)),
     make("p", {}, one.share === null ? `${one.wanting}.`
-      : `${number(one.share * one.pages)} of ${number(one.pages)} pages, between ${number(one.low * one.pages)} and ${number(one.high * one.pages)}.`),
+      : `${number(one.share * one.pages)} of ${counted(one.pages, "page")}, between ${number(one.low * one.pages)} and ${number(one.high * one.pages)}.`),
     make("p", { className: "dim" },
-      `Rests on ${number(one.reviewed)} pairs that people settled: ${number(one.alarms_reviewed)} of ${number(one.alarms)} alarms, and the random audit of the similar. Weighted, bootstrapped by site and by page.`),
+      `Rests on ${counted(one.reviewed, "pair")} that people settled: ${number(one.alarms_reviewed)} of ${counted(one.alarms, "alarm")}, and the random audit of the similar`
+      + (one.proven ? `; and on ${counted(one.proven, "pair")} proven similar by the bytes that were sent` : "") + ". Weighted, bootstrapped by site and by page."),
   ]));
 }
 
@@ -64,7 +66,7 @@ function agreementCard(figures) {
   return card("How far reviewers agree",
     make("p", { className: "big" }, kappa === null ? "–" : `κ ${number(kappa, 2)}`),
     make("p", { className: "dim" }, pairs
-      ? `Fleiss's kappa over ${number(pairs)} pairs that two reviewed blind to each other; the same answer in ${percent(observed)}.`
+      ? `Fleiss's kappa over ${counted(pairs, "pair")} that two reviewed blind to each other; the same answer in ${percent(observed)}.`
         + (kappa === null ? " Not defined: all said the same of all." : "")
       : "No pair has been reviewed by two yet. One in ten goes to two."),
     rows.length ? table(["reviewers", "pairs", "same answer", "Cohen's κ"], rows) : null);
@@ -97,9 +99,10 @@ function progressCard(figures) {
     make("p", { className: "dim" }, "to be reviewed are settled: all alarms, and an audit of the similar."),
     table(["of all pairs", "pairs"], [
       ["nobody has judged", number(standings.open || 0)], ["waiting for the second", number(standings.waiting || 0)],
+      ["unsure: for another opinion", number(standings.unsure || 0)],
       ["disputed: for the lead", number(standings.disputed || 0)], ["settled", number(standings.settled || 0)]]),
     reviewers.length ? table(["reviewer", "judged"], reviewers.map(([name, count]) => [name, number(count)])) : null,
-    figures.unreadable ? make("p", { className: "bad" }, `${number(figures.unreadable)} judgements cannot be read by this version, and do not count.`) : null);
+    figures.unreadable ? make("p", { className: "bad" }, `${counted(figures.unreadable, "judgement")} cannot be read by this version: not counted.`) : null);
 }
 
 function verdictsCard(figures) {
@@ -116,7 +119,7 @@ function signingCard(figures) {
     make("li", {}, `${moment(one.at_ms)} ${one.author}${one.role === "lead" ? " (lead)" : ""}: ${one.state}`,
       one.note ? ` “${visible(one.note)}”` : "",
       make("span", { className: "dim" }, ` with ${number(one.counts.settled)} settled, ${number(one.counts.faulty)} of them faulty`,
-        one.counts.pages_left ? `, ${number(one.counts.pages_left)} pages not looked at` : ""))));
+        one.counts.pages_left ? `, ${counted(one.counts.pages_left, "page")} not looked at` : ""))));
   const state = make("select", { id: "sign-state" }, ...run.signoffs.map((name) => make("option", {}, name)));
   const note = make("textarea", { id: "sign-note", rows: 2, maxLength: run.note_characters });
   const said = make("p", { role: "status", id: "signed" });

@@ -69,6 +69,7 @@ class Summary:
             "pairs": self.pairs,
             "queued": self.queued,
             "settled": self.standings.get(Standing.SETTLED.value, 0),
+            "unsure": self.standings.get(Standing.UNSURE.value, 0),
             "disputed": self.standings.get(Standing.DISPUTED.value, 0),
             "faulty": faulty,
         }
@@ -79,19 +80,21 @@ class Progress(NamedTuple):
 
     queued: int
     queue_done: int
+    unsure: int
     disputed: int
 
 
 def progress(
     pairs: Sequence[ReviewedPair], judged: Mapping[bytes, Sequence[Judgement]]
 ) -> Progress:
-    """The three figures that the page shows after each judgement."""
+    """The figures that the page shows after each judgement."""
     standings = [
         (pair, standing(judged.get(pair.key, ()), pair.judgements_needed)) for pair in pairs
     ]
     return Progress(
         queued=sum(pair.is_queued for pair in pairs),
         queue_done=sum(p.is_queued and one is Standing.SETTLED for p, one in standings),
+        unsure=sum(one is Standing.UNSURE for _, one in standings),
         disputed=sum(one is Standing.DISPUTED for _, one in standings),
     )
 
@@ -168,4 +171,5 @@ def _looked(
         is_faulty=settlement.is_faulty if settlement is not None else None,
         is_judged=bool(judged_pairs),
         counts=pair.is_queued,
+        is_proven=pair.is_proven and not pair.is_alarm,
     )

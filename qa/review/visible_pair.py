@@ -7,7 +7,7 @@ disputes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .judgement import BlindTo, Judgement, Role, newest_by_author, same_author
@@ -41,6 +41,9 @@ class VisiblePair:
     standing: Standing
     settled: Settled | None
     is_todo: bool
+    """Whether it waits for the viewer."""
+    is_open: bool
+    """Whether it waits for somebody, and the viewer has not judged it."""
 
     @property
     def faults(self) -> frozenset[str]:
@@ -87,8 +90,20 @@ def visible_pair(
         standing=stands,
         settled=None if others_hidden else settled(judgements, pair.judgements_needed),
         is_todo=(
-            stands is Standing.DISPUTED
+            stands in (Standing.DISPUTED, Standing.UNSURE)
             if is_lead
-            else pair.is_queued and own is None and len(newest) < pair.judgements_needed
+            else own is None and _asks_reviewers(pair, stands, newest.values())
+        ),
+        is_open=own is None
+        and (
+            stands in (Standing.DISPUTED, Standing.UNSURE)
+            or (pair.is_queued and len(newest) < pair.judgements_needed)
         ),
     )
+
+
+def _asks_reviewers(pair: ReviewedPair, stands: Standing, newest: Collection[Judgement]) -> bool:
+    """Whether one more reviewer is asked: the pair's first ones, or a second opinion."""
+    if stands is Standing.UNSURE:
+        return all(judgement.role is not Role.LEAD for judgement in newest)
+    return pair.is_queued and len(newest) < pair.judgements_needed

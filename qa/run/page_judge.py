@@ -31,7 +31,7 @@ from pinakes.qa.judging.page_kind import page_kinds
 from pinakes.qa.replay.page_log import TEXT_LIMIT_CHARACTERS, Exchange
 from pinakes.qa.results.pair_key import side_name
 from pinakes.qa.results.pair_line import JudgedPair
-from pinakes.qa.results.pair_result import PairResult, Verdict, View
+from pinakes.qa.results.pair_result import UNSEEN, PairResult, Verdict, View
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
 from pinakes.qa.views.comparable_with_stored import comparable_with_stored
@@ -296,7 +296,7 @@ def _in_words(
         if decision.verdict is Verdict.DISSIMILAR:
             seen = compare_steadily([reference.loaded], [other.loaded])
             if seen is not None and seen.is_nothing:
-                harm.append("nothing of it is to be seen in the images and the text")
+                harm.append(UNSEEN)
     strips = (look.loaded.snapshot.strips for look in (reference, other))
     left_out = dict.fromkeys(strip for side in strips for strip in side)
     said = (f"a strip that asks for consent is left out: {strip}" for strip in left_out)

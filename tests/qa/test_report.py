@@ -10,15 +10,18 @@ from pathlib import Path
 
 import pytest
 from pair_results import RESULT
-from review_scene import RUN, result, write_run, write_sample
+from review_scene import RUN, pairs_of, result, rows_in, write_run, write_sample
 
 from pinakes.cli import main
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.qa.report.extent import Extent, read_extent
+from pinakes.qa.report.filtered_pairs import cause_of
 from pinakes.qa.report.judged_pairs import read_pairs
 from pinakes.qa.report.pages import PAIRS_A_PAGE, summary, write_report
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, Verdict
+from pinakes.qa.review.judgement import Judgement, Label, Role, Statement
+from pinakes.qa.review.judgement_rows import put_judgement
 from pinakes.qa.snapshot import Outcome
 
 
@@ -94,6 +97,64 @@ def test_no_address_is_made_of_what_is_no_image_s_name(tmp_path: Path, name: str
     assert "No image." in page.text
 
 
+def test_without_its_script_a_page_shows_all_and_links_to_the_alarms(tmp_path: Path) -> None:
+    pairs = [
+        *(judged(replace(RESULT, url=f"http://e.org/{n}")) for n in range(PAIRS_A_PAGE + 1)),
+        judged(replace(RESULT, verdict=Verdict.UNCERTAIN)),
+    ]
+    write_report(tmp_path, pairs, title="t")
+    page = page_of(tmp_path)
+    hidden = [tag for tag, attributes in page.tags if "hidden" in attributes]
+    assert hidden == ["form"]
+    ids = [attributes["id"] for tag, attributes in page.tags if tag == "article"]
+    assert ids == [f"pair-{n}" for n in range(PAIRS_A_PAGE)]
+    links = [attributes["href"] for _, attributes in page.tags if "data-filter" in attributes]
+    assert links == ["index.html#pair-0", f"page-2.html#pair-{PAIRS_A_PAGE + 1}"]
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 pair of"), (2, "2 pairs of")])
+def test_one_is_not_many(tmp_path: Path, count: int, words: str) -> None:
+    missed = replace(RESULT.other, missed=("http://e.org/a",) * count)
+    write_report(tmp_path, [judged(replace(RESULT, other=missed))] * count, title="t")
+    text = page_of(tmp_path).text
+    assert words in text
+    assert ("1 URL missing" if count == 1 else "2 URLs missing") in text
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("broken images: 1 more: http://e.org/7.png", "broken images"),
+        ("42% of the words are gone, 42% new", "of the words are gone, new"),
+        ("differs from itself in 0.4% of its area", "differs from itself in of its area"),
+        ("12: 3", ""),
+        ("x" * 500, "x" * 60),
+    ],
+)
+def test_a_cause_is_what_reasons_have_in_common(reason: str, cause: str) -> None:
+    assert cause_of(reason) == cause
+
+
+def test_what_people_settled_is_said_where_it_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(tmp_path / RUN, RESULTS)
+    [*pairs] = read_pairs(tmp_path / RUN)
+    first = pairs_of([pairs[0].result])[0]
+    statement = Statement(label=Label.REJECT)
+    judgement = Judgement(id="a" * 32, author="Ada", statement=statement, at_ms=0, role=Role.LEAD)
+    with rows_in(tmp_path / "store") as rows:
+        put_judgement(rows, first.key, judgement, now_ms=1)
+    command = ["qa", "report", str(tmp_path / RUN), "--store", str(tmp_path / "store")]
+    assert main(command) == 0
+    assert "settled" not in page_of(tmp_path / RUN).text.lower()
+    assert main([*command, "--settled"]) == 0
+    text = page_of(tmp_path / RUN).text
+    assert text.count("People settled: reject.") == 1
+    assert text.count("Not settled by people.") == len(RESULTS) - 1
+    assert json.loads((tmp_path / RUN / "pairs.js").read_text()[14:-2])[0][3] == 1
+
+
 def test_many_pairs_are_on_many_pages(tmp_path: Path) -> None:
     pairs = [judged(replace(RESULT, url=f"http://e.org/{n}")) for n in range(2 * PAIRS_A_PAGE + 1)]
     names = write_report(tmp_path, pairs, title="t")
@@ -119,7 +180,10 @@ def test_nothing_archived_runs_in_it(tmp_path: Path) -> None:
     )  # fmt: skip
     write_report(tmp_path, [judged(result)], title=evil)
     page = page_of(tmp_path)
-    assert "script" not in {tag for tag, _ in page.tags}
+    scripts = [attributes.get("src") for tag, attributes in page.tags if tag == "script"]
+    assert scripts == ["pairs.js", "report.js"]
+    numbers = (tmp_path / "pairs.js").read_text("ascii")
+    assert re.fullmatch(r"const PAIRS = [\d,\[\]]+;\n", numbers)
     assert not [name for _, attributes in page.tags for name in attributes if name[:2] == "on"]
     assert "<script>alert(1)</script>" in page.text
     [policy] = [attributes["content"] for tag, attributes in page.tags
@@ -128,7 +192,7 @@ def test_nothing_archived_runs_in_it(tmp_path: Path) -> None:
     assert policy.startswith("default-src 'none'")
     places = [attributes[name] for _, attributes in page.tags for name in ("src", "href")
               if name in attributes]  # fmt: skip
-    assert all(place and re.fullmatch(r"#?[\w.-]+", place) for place in places)
+    assert all(place and re.fullmatch(r"#?[\w.-]+(#pair-\d+)?", place) for place in places)
 
 
 def test_what_deceives_is_escaped_and_what_is_long_is_cut(tmp_path: Path) -> None:

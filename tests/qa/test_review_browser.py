@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
@@ -18,95 +17,21 @@ from pinakes.qa.snapshot import Outcome
 
 pytest.importorskip("selenium", reason="the extra qa is not here: make dev-qa")
 
-from selenium.webdriver import ActionChains, Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.by import By
+from review_page import Page, chromium
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 pytestmark = pytest.mark.slow
-PATIENCE_S = 60
 EVIL = (
     'http://evil.example/"><script>document.title="run"</script><img src=x onerror=alert(1)>\u202e'
 )
 
 
-class Page:
-    """The review as one reviewer sees it, in a browser of their own."""
-
-    def __init__(self, driver: Chrome, server: Serving) -> None:
-        self.driver = driver
-        self.server = server
-
-    def open(self, name: str | None = None, query: str = "") -> None:
-        """As on the first day: nobody has given a name."""
-        driver = self.driver
-        driver.get(f"{self.server.address}review.css")  # of this origin, without our script
-        driver.execute_script("localStorage.clear(); sessionStorage.clear()")
-        driver.get(f"{self.server.address}{query}#token={self.server.token}")
-        self.until(lambda: self.js("return document.body.dataset.ready"))
-        if name is not None:
-            self.find("#name").send_keys(name, Keys.ENTER)
-            self.until(lambda: self.text("#go-name").startswith(name) and self.shown())
-
-    def until(self, look: Callable[[], Any]) -> Any:
-        return WebDriverWait(self.driver, PATIENCE_S, poll_frequency=0.05).until(lambda _: look())
-
-    def js(self, script: str, *arguments: Any) -> Any:
-        return self.driver.execute_script(script, *arguments)
-
-    def find(self, css: str) -> Any:
-        return self.driver.find_element(By.CSS_SELECTOR, css)
-
-    def all(self, css: str) -> list[Any]:
-        return self.driver.find_elements(By.CSS_SELECTOR, css)
-
-    def text(self, css: str) -> str:
-        return str(self.js("return document.querySelector(arguments[0]).textContent", css))
-
-    def keys(self, *keys: str) -> None:
-        for key in keys:
-            ActionChains(self.driver).send_keys(key).perform()
-
-    def shown(self) -> str:
-        """The id of the pair that is shown, once all of it is."""
-        return str(self.js("return pair && place.pair === pair.id ? pair.id : ''"))
-
-    def on_to(self, key: str) -> str:
-        """To another pair; its id."""
-        before = self.shown()
-        self.keys(key)
-        return str(self.until(lambda: (now := self.shown()) != before and now))
-
-    def saved(self) -> str:
-        self.until(
-            lambda: self.text("#saved").startswith("Saved") and not self.js("return pending.size")
-        )
-        return self.text("#saved")
-
-    def pressed(self) -> str:
-        found = self.all("#judging [data-label][aria-pressed=true]")
-        return str(found[0].get_attribute("data-label")) if found else ""
-
-    def faults(self) -> list[str]:
-        return [box.get_attribute("value") for box in self.all("#faults input:checked")]
-
-
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Chrome]:
-    for program in ("chromium", "chromedriver"):
-        if which(program) is None:
-            pytest.skip(f"there is no {program}: apt-get install chromium chromium-driver")
-    options = ChromeOptions()
-    options.binary_location = which("chromium") or ""
-    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-dev-shm-usage",
-                 "no-first-run", "window-size=1280,800"):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    made = Chrome(options=options, service=Service(which("chromedriver")))
-    made.set_page_load_timeout(PATIENCE_S)
-    yield made
-    made.quit()
+    with chromium() as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -319,14 +244,14 @@ def test_a_second_reviewer_is_blind_and_the_lead_settles(page: Page, run: Path) 
     page.keys("g")
     page.until(lambda: page.all("#signing"))
     assert "1" in page.text("#summary section:nth-child(3)")
-    assert "1 (1 pairs) are not judged yet; continue with `pinakes qa run`" in page.text(
+    assert "1 (1 pair) is not judged yet; continue with `pinakes qa run`" in page.text(
         "#summary .notice"
     )
     Select(page.find("#sign-state")).select_by_visible_text("to patch")
     page.find("#sign-note").send_keys("three maps")
     page.find("#signing [type=submit]").click()
     page.until(lambda: "Ida (lead): to patch “three maps”" in page.text("#summary"))
-    assert "1 pages not looked at" in page.text("#summary")
+    assert "1 page not looked at" in page.text("#summary")
     page.driver.refresh()
     page.until(lambda: "Ida (lead): to patch" in page.text("#summary"))
 

@@ -156,6 +156,32 @@ def test_what_somebody_has_picked_stands_for_nothing() -> None:
     assert found.share == pytest.approx(0.1)
 
 
+def proven(number: int, **given: object) -> SampledPair:
+    return page(number, is_proven=True, **given)
+
+
+def test_what_is_proven_is_right_where_none_that_is_audited_is_faulty() -> None:
+    """A few alarms beside it suffice; whoever has found one of them faulty doubts the proof."""
+    alarms = [page(n, is_alarm=True, is_faulty=n < 2) for n in range(4)]
+    left = [proven(n, is_faulty=None) for n in range(191)]
+    found = estimate([*alarms, *(proven(n) for n in range(5)), *left], seed="")
+    assert (found.reviewed, found.proven) == (9, 191)
+    assert found.share == pytest.approx(2 / 200)
+    assert found.high is not None
+    assert found.high < 0.04
+    audited = [proven(n, is_faulty=n == 0) for n in range(5)]
+    assert estimate([*alarms, *audited, *left], seed="").wanting == (
+        "9 reviewed pairs count; 50 are needed"
+    )
+    more = [page(n, is_alarm=True, is_faulty=False) for n in range(50)]
+    doubted = estimate([*more, *audited, *left], seed="")
+    assert doubted.share == pytest.approx(196 / 5 / 246)
+    assert doubted.high is not None
+    assert doubted.high > 0.4
+    picked = [*more, *(proven(n) for n in range(5)), proven(9, is_faulty=True, counts=False)]
+    assert estimate(picked, seed="").proven == 0
+
+
 FEW = "60 of 61 pages are not looked at yet"
 
 
@@ -171,7 +197,7 @@ FEW = "60 of 61 pages are not looked at yet"
         ),
         pytest.param(
             [*(page(n) for n in range(60)), page(1, is_alarm=True, is_faulty=None)], None,
-            "1 of 1 alarms are not settled", id="no alarm",
+            "1 of 1 alarm is not settled", id="no alarm",
         ),
         pytest.param(
             [
@@ -191,10 +217,19 @@ FEW = "60 of 61 pages are not looked at yet"
                 *(page(n, is_faulty=None) for n in range(900)),
             ], None, "40 of 100 audited pairs that were judged are not settled", id="hard ones",
         ),
+        pytest.param(
+            [proven(n, is_faulty=None) for n in range(221)], None,
+            "none of the pairs proven similar by bytes has been audited", id="no proof audited",
+        ),
+        pytest.param(
+            [*(proven(n) for n in range(5)), page(1, is_faulty=None, is_judged=True)], None,
+            "5 reviewed pairs count; 50 are needed; "
+            "1 of 1 audited pair that was judged is not settled", id="one of each",
+        ),
         pytest.param([page(n) for n in range(60)], FEW, FEW, id="pages that nobody looked at"),
         pytest.param(
             [page(1), page(1, is_alarm=True, is_faulty=None)], FEW,
-            f"{FEW}; 1 reviewed pairs count; 50 are needed; 1 of 1 alarms are not settled",
+            f"{FEW}; 1 reviewed pair counts; 50 are needed; 1 of 1 alarm is not settled",
             id="several",
         ),
     ],

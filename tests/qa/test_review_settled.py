@@ -49,7 +49,19 @@ LEAD = Role.LEAD
     [
         pytest.param([], (None, "open"), (None, "open"), id="nobody"),
         pytest.param([said("a", R)], ((R, "one"), "settled"), (None, "waiting"), id="one"),
-        pytest.param([said("a", U)], (None, "disputed"), (None, "waiting"), id="one is unsure"),
+        pytest.param([said("a", U)], (None, "unsure"), (None, "waiting"), id="one is unsure"),
+        pytest.param(
+            [said("a", U), said("b", R)], ((R, "one"), "settled"), (None, "unsure"),
+            id="a second opinion",
+        ),
+        pytest.param(
+            [said("a", U), said("b", R), said("c", R)], ((R, "agreement"), "settled"),
+            ((R, "agreement"), "settled"), id="a third opinion",
+        ),
+        pytest.param(
+            [said("a", U), said("b", R), said("c", A)], (None, "disputed"), (None, "disputed"),
+            id="a second opinion that is disputed",
+        ),
         pytest.param(
             [said("a", A), said("b", A)], ((A, "agreement"), "settled"),
             ((A, "agreement"), "settled"), id="two agree",
@@ -58,7 +70,7 @@ LEAD = Role.LEAD
             [said("a", A), said("b", R)], (None, "disputed"), (None, "disputed"), id="two do not",
         ),
         pytest.param(
-            [said("a", U), said("b", U)], (None, "disputed"), (None, "disputed"), id="both unsure",
+            [said("a", U), said("b", U)], (None, "unsure"), (None, "unsure"), id="both unsure",
         ),
         pytest.param(
             [said("a", A), said("a", R, 2)], ((R, "one"), "settled"), (None, "waiting"),
@@ -81,7 +93,7 @@ LEAD = Role.LEAD
             ((R, "lead"), "settled"), id="of two leads the last",
         ),
         pytest.param(
-            [said("a", A), said("i", U, 2, LEAD)], (None, "disputed"), (None, "disputed"),
+            [said("a", A), said("i", U, 2, LEAD)], (None, "unsure"), (None, "unsure"),
             id="a lead who is unsure",
         ),
     ],
@@ -153,6 +165,11 @@ def test_a_key_decides_alike_in_every_process() -> None:
 )
 def test_a_tenth_of_the_similar_is_audited(similar: int, size: int) -> None:
     assert audit_size(similar) == size
+
+
+@pytest.mark.parametrize(("similar", "size"), [(0, 0), (3, 3), (221, 5), (9000, 5)])
+def test_few_of_those_that_are_proven_are_audited(similar: int, size: int) -> None:
+    assert audit_size(similar, proven=True) == size
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,9 @@ EVIL = 'http://e.org/"><script>alert(1)</script>\u202egnp.exe\ud800\x00'
 BODY = {"id": "a" * 32, "label": "reject", "faults": ["layout"], "note": "n"}
 
 
-SCRIPTS = ("elements.js", "listing.js", "pair.js", "saying.js", "summary.js", "review.js")
+SCRIPTS = (
+    *("elements.js", "listing.js", "pair.js", "stage.js", "saying.js", "summary.js", "review.js"),
+)
 
 
 class Asking:

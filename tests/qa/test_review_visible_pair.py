@@ -13,12 +13,13 @@ from pinakes.access.display import display_lines, display_text
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.review.filters import HIDDEN, Filter, parse_filter
+from pinakes.qa.review.filters import HIDDEN, STATES, Filter, parse_filter
 from pinakes.qa.review.judgement import BlindTo, Label, Statement
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs, site_of
 from pinakes.qa.review.visible_pair import VisiblePair
 
 ACCEPT, REJECT = Statement(label=Label.ACCEPT), Statement(label=Label.REJECT, faults=("layout",))
+UNSURE = Statement(label=Label.UNSURE)
 IDS = iter(f"{number:032x}" for number in range(10_000))
 
 
@@ -163,6 +164,51 @@ def test_what_is_to_do(review: Review) -> None:
     assert found(review, "Ida", state="todo") == []
     assert set(found(review, state="settled")) == {single.id, double.id}
     assert found(review, "Bo", state="mine") == [double.id]
+
+
+def test_who_is_unsure_asks_for_another_opinion(review: Review) -> None:
+    single, double = review.one(), review.one(judgements_needed=2)
+    judge(review, single, "Ada", UNSURE)
+    judge(review, double, "Ada")
+    judge(review, double, "Bo", UNSURE)
+    assert set(found(review, state="unsure")) == {single.id, double.id}
+    assert not {single.id, double.id} & set(found(review, "Ada", state="todo"))
+    for author in ("Cy", "Ida"):
+        assert {single.id, double.id} <= set(found(review, author, state="todo"))
+    assert single.id in found(review, "Bo", state="todo")
+    judge(review, single, "Bo")
+    assert found(review, state="settled") == [single.id]
+    judge(review, double, "Cy", REJECT)
+    assert found(review, state="disputed") == [double.id] == found(review, "Ida", state="todo")
+    judge(review, double, "Ida", UNSURE)
+    assert double.id not in found(review, "Di", state="todo")  # that is a lead's
+
+
+def test_a_list_says_what_other_states_hold(review: Review) -> None:
+    judge(review, review.one(), "Ada", REJECT)
+    review.clock.wait(10)
+    for author in ("Ada", "Ida"):
+        viewer = review.board.viewer(author)
+        wanted = parse_filter({"state": "todo", "site": "site0.example"})
+        held = review.board.listed(viewer, wanted, offset=0, limit=1).held
+        assert held == {
+            name: len(found(review, author, state=name, site="site0.example")) for name in STATES
+        }
+    assert (held["todo"], held["open"] > 0) == (0, True)
+
+
+def test_five_of_what_is_proven_are_asked_for(tmp_path: Path) -> None:
+    proof = {"model": "proof 2", "confidence": 1.0}
+    results = [result(n, Verdict.SIMILAR, **proof) for n in range(221)]
+    guessed = [result(n, Verdict.SIMILAR) for n in range(221, 230)]
+    with reviewing(tmp_path, [*results, *guessed]) as review:
+        queued = [pair for pair in review.pairs if pair.is_queued]
+        assert sum(pair.is_proven for pair in queued) == 5
+        assert len(queued) == 14
+        assert (
+            sorted(pair.place for pair in queued if pair.is_proven)
+            == sorted(pair.place for pair in review.pairs if pair.is_proven)[:5]
+        )
 
 
 def test_filters(review: Review) -> None:

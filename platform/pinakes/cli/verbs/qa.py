@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
@@ -15,6 +15,9 @@ from pinakes.cli.verbs.qa_pages import PageChoice, add_pages, choice_of, drawn_p
 from pinakes.config import Configuration
 from pinakes.profile import open_stores
 from pinakes.qa.sample.draw import Drawn
+
+if TYPE_CHECKING:
+    from pinakes.qa.results.pair_line import JudgedPair
 
 
 class _Action(NamedTuple):
@@ -36,7 +39,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.action == "sample":
         return _sample(choice_of(arguments), configuration_of(arguments), console)
     if arguments.action == "report":
-        return _report(arguments.folder, console)
+        configuration = configuration_of(arguments) if arguments.settled else None
+        return _report(arguments.folder, configuration, console)
     return _RUN[arguments.action](arguments, console)
 
 
@@ -59,21 +63,49 @@ def _configure_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", metavar="DIR", type=Path, help="the folder of a run (`qa run -o DIR`)"
     )
+    parser.add_argument(
+        "--settled",
+        action="store_true",
+        help="say what people settled, from the run's store, and filter by it",
+    )
+    add_settings(parser, "store")
 
 
-def _report(folder: Path, console: Console) -> Exit:
+def _report(folder: Path, configuration: Configuration | None, console: Console) -> Exit:
+    """With what people settled, if a configuration names the store."""
     from pinakes.qa.report.extent import read_extent
     from pinakes.qa.report.judged_pairs import read_pairs  # needs the extra
     from pinakes.qa.report.pages import write_report
 
     pairs = read_pairs(folder)
     extent = read_extent(folder, pairs)
-    names = write_report(folder, pairs, title=folder.resolve().name, extent=extent)
+    labels = None
+    if configuration is not None:
+        labels = _labels(folder, pairs, configuration, console)
+    names = write_report(folder, pairs, title=folder.resolve().name, extent=extent, labels=labels)
     if extent is not None and extent.not_captured:
         console.warn(extent.not_captured)
     page = str(folder / names[0])
     console.result({"page": page, "pages": len(names)}, text=printable(page))
     return Exit.DONE
+
+
+def _labels(
+    folder: Path, pairs: Sequence[JudgedPair], configuration: Configuration, console: Console
+) -> dict[int, str]:
+    """What people settled, by the place of a pair."""
+    from pinakes.cli.verbs.qa_settled import settled_pairs
+    from pinakes.hbase_schema.name_keys import encode_pair_key
+    from pinakes.qa.results.pair_key import pair_key
+
+    with open_stores(configuration) as stores:
+        settled = {
+            pair.key: found.label.value
+            for pair, found in settled_pairs(folder, stores, console)
+            if found is not None
+        }
+    keys = (encode_pair_key(pair_key(pair.result)) for pair in pairs)
+    return {number: settled[key] for number, key in enumerate(keys) if key in settled}
 
 
 def _as_object(drawn: Drawn) -> dict[str, object]:
