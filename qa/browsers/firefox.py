@@ -29,7 +29,7 @@ _POLL_S = 0.005
 _SANDBOX = "pinakes"
 
 
-# Chromium's, in every script: by default Firefox has 12 for most.
+# Chromium's, in every script: by default Firefox has 12 for most, and sans-serif for Japanese.
 _MONOSPACE_PX = 13
 _SCRIPTS = (
     "ar", "el", "he", "ja", "ko", "th", "x-armn", "x-beng", "x-cans", "x-cyrillic", "x-devanagari",
@@ -42,6 +42,7 @@ def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
     """Preferences: only through the proxy, no requests of its own, no animations."""
     return {
         **{f"font.size.monospace.{script}": _MONOSPACE_PX for script in _SCRIPTS},
+        **{f"font.default.{script}": "serif" for script in _SCRIPTS},
         "network.proxy.type": 1,
         "network.proxy.http": proxy.host,
         "network.proxy.http_port": proxy.port,

@@ -43,7 +43,7 @@
     });
     const look = [
       style.color, style.backgroundColor, picture(style.backgroundImage), border.join(),
-      style.fontSize, style.fontWeight, family(style), style.fontStyle + style.textDecorationLine,
+      style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
       style.transform, style.opacity, inSvg(element) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
       ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),

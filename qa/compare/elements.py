@@ -7,6 +7,7 @@ matched in document order by tag and text.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,11 @@ _LONGEST = 40
 _INLINE = frozenset({"inline", "contents", ""})
 _LEAST = 3
 """CSS pixels; what is smaller counts visitors, and is not seen."""
-_DIGITS = str.maketrans("123456789", "000000000")
+_NUMBER = re.compile("[0-9]+")
+_OWN = frozenset({"progress", "meter", "fieldset"})
+"""Drawn by each browser in its own way, as form controls are."""
+_LINES = re.compile("outset|inset|ridge|groove|double")
+"""What one browser calls `solid` another calls so, of tables' borders."""
 _NEAR = 2
 """CSS pixels; browsers round edges otherwise."""
 _FAR = 400
@@ -175,19 +180,20 @@ def _sizes(one: _Drawn, other: _Drawn) -> str:
 
 
 def _drawn(snapshot: Snapshot) -> list[_Drawn]:
-    looks = [tuple(look.split("|")) for look in snapshot.looks]
+    looks = [tuple(_LINES.sub("solid", look).split("|")) for look in snapshot.looks]
     return [
         _Drawn(box, looks[box.look])
         for box in snapshot.boxes
         if box.kind != "control" and box.look is not None and box.look < len(looks)
+        if box.tag not in _OWN
         if min(box.rect.width, box.rect.height) >= _LEAST
         if len(looks[box.look]) == len(ASPECTS)
     ]
 
 
 def _key(drawn: _Drawn) -> tuple[str, str, str]:
-    """Digits are one: dates and counters are others each time."""
-    return drawn.box.kind, drawn.box.tag, drawn.box.text.translate(_DIGITS)
+    """Numbers are one: dates and counters are others each time."""
+    return drawn.box.kind, drawn.box.tag, _NUMBER.sub("0", drawn.box.text)
 
 
 def _without(restless: Sequence[_Drawn], side: Sequence[_Drawn]) -> list[_Drawn]:

@@ -28,6 +28,11 @@ class Verdict(str, Enum):
         """Higher is worse."""
         return _GRAVITY[self]
 
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the archive may have a fault here, so that somebody should look."""
+        return self in (Verdict.DISSIMILAR, Verdict.UNCERTAIN)
+
 
 _GRAVITY = {
     Verdict.SIMILAR: 0,

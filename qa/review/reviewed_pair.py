@@ -52,8 +52,8 @@ class ReviewedPair:
 
     @property
     def is_alarm(self) -> bool:
-        """Whether the machine's verdict is not `similar`."""
-        return self.judged.result.verdict is not Verdict.SIMILAR
+        """Whether the machine calls for people: see `Verdict.is_alarm`."""
+        return self.judged.result.verdict.is_alarm
 
     @property
     def is_proven(self) -> bool:
@@ -97,7 +97,7 @@ def _audited(pairs: Mapping[bytes, JudgedPair]) -> Iterator[bytes]:
         similar = [
             key
             for key, pair in pairs.items()
-            if pair.result.verdict is Verdict.SIMILAR and pair.result.is_proven is proven
+            if not pair.result.verdict.is_alarm and pair.result.is_proven is proven
         ]
         yield from sorted(similar, key=audit_order)[: audit_size(len(similar), proven=proven)]
 
