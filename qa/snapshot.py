@@ -166,7 +166,9 @@ class Snapshot:
     fontless: Fontless | None = None
     boxes: tuple[Box, ...] = ()
     boxes_total: int = 0
-    looks: tuple[str, ...] = ()  # how boxes are drawn: computed styles, by `compare.boxes.ASPECTS`
+    looks: tuple[
+        str, ...
+    ] = ()  # how boxes are drawn: computed styles, by `compare.elements.ASPECTS`
     strips: tuple[str, ...] = ()  # that asked for consent, and were taken away
     masked: tuple[Rect, ...] = ()  # regions of the masked selectors: not compared
     resources: tuple[Resource, ...] = ()

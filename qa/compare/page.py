@@ -16,7 +16,7 @@ _SHIFT = 64
 
 _FAILED_STATUS = 400
 _MAX_NAMED = 100
-_ASKED_ONCE = "/favicon.ico"
+ASKED_ONCE = "/favicon.ico"
 """Requested by the browser itself, for the first page of a site."""
 
 _NOTHING_TO_PLAY = 3
@@ -100,7 +100,7 @@ def compare_pages(first: Snapshot, second: Snapshot) -> PageDifference:
 def lost_payloads(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
     """URLs that were answered for the first page and not for the second."""
     lost = first.keys() - second.keys()
-    return tuple(sorted(url for url in lost if not url.endswith(_ASKED_ONCE)))
+    return tuple(sorted(url for url in lost if not url.endswith(ASKED_ONCE)))
 
 
 def other_payloads(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def _failed(resources: Iterable[Resource]) -> set[str]:
         resource.url
         for resource in resources
         if (resource.failure is not None or (resource.status or 0) >= _FAILED_STATUS)
-        and not resource.url.endswith(_ASKED_ONCE)
+        and not resource.url.endswith(ASKED_ONCE)
     }
 
 

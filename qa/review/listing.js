@@ -170,7 +170,7 @@ function nextOffset() {
   return list.offset + (shrinks ? list.pairs.filter((one) => !one.label).length : list.pairs.length);
 }
 
-// Pairs behind this one that nobody has been told of here.
+// Pairs further down the list that this reviewer has not judged.
 function openBehind(id) {
   const at = list.pairs.findIndex((one) => one.id === id);
   return list.pairs.slice(at + 1).filter((one) => !one.label && !pending.has(one.id));

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pinakes.qa.compare.page import ASKED_ONCE, other_payloads
 from pinakes.qa.compare.pairs import Comparison
 from pinakes.qa.compare.steady import Place, SteadyDifference
 from pinakes.qa.judging.model import Model
@@ -159,18 +160,13 @@ def judge_across(decision: Decision, reference: PageLog, other: PageLog, browser
     difference is how it draws, and no harm of the archive.
     """
     harm = (
-        *_other_bodies(_differing(reference, other), reference, other),
+        *_other_bodies(other_payloads(reference.payloads, other.payloads), reference, other),
         *_lacking(reference, other, browser),
     )
     if harm or decision.verdict is not Verdict.DISSIMILAR:
         return decision._replace(harm=(*decision.harm, *harm))
     said = f"{browser} was sent the same bytes for all that both asked, and lacks nothing more"
     return decision._replace(verdict=Verdict.BY_BROWSER, harm=(*decision.harm, said))
-
-
-def _differing(reference: PageLog, other: PageLog) -> list[str]:
-    was, now = reference.payloads, other.payloads
-    return sorted(key for key in was.keys() & now.keys() if was[key] != now[key])
 
 
 def _lacking(reference: PageLog, other: PageLog, browser: str) -> tuple[str, ...]:
@@ -185,7 +181,7 @@ def _lacking(reference: PageLog, other: PageLog, browser: str) -> tuple[str, ...
     return tuple(
         f"{words[exchange.outcome]}, for {browser} alone: {key}"
         for key, exchange in lacking.items()
-        if not key.endswith("/favicon.ico")
+        if not key.endswith(ASKED_ONCE)
     )[:_NAMED]
 
 

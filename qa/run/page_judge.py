@@ -236,9 +236,8 @@ class PageJudge:
 
     def _is_across(self, pair: Pair) -> bool:
         """Whether this is one generation in two browsers."""
-        mine, theirs = (self._sides[name] for name in pair)
-        is_one = mine.kind == theirs.kind and is_replay(mine.kind)
-        return is_one and mine.browser != theirs.browser
+        mine, theirs = (self._sides[name].kind for name in pair)
+        return mine == theirs and is_replay(mine) and self._is_two_browsers(pair)
 
     def _is_drawn_alike(self, pair: Pair) -> bool:
         """Whether one browser shows both, with the clock and seed that we give it."""

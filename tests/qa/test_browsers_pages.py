@@ -150,30 +150,26 @@ def pages() -> Iterator[Pages]:
         yield server
 
 
-@pytest.fixture(scope="module", params=NAMES)
-def session(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
+def opened(name: str, pages: Pages, **options: Any) -> Session:
     """A browser that is installed; else the test is skipped, and says what is missing."""
     try:
-        found = installed(browser_named(request.param), user_folder("cache") / "browsers")
+        found = installed(browser_named(name), user_folder("cache") / "browsers")
     except ConfigError as error:
         pytest.skip(f"NOT TESTED: {error}")
     start = starter(found, pages.proxy, VIEWPORT)
-    masked = ("h1", ".ad", "#nowhere")
-    with Session(request.param, start, viewport=VIEWPORT, limits=LIMITS, masked=masked) as made:
+    return Session(name, start, viewport=VIEWPORT, limits=LIMITS, **options)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def session(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
+    with opened(request.param, pages, masked=("h1", ".ad", "#nowhere")) as made:
         yield made
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def without_strips(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
-    """The same, which takes strips away that ask for consent."""
-    try:
-        found = installed(browser_named(request.param), user_folder("cache") / "browsers")
-    except ConfigError as error:
-        pytest.skip(f"NOT TESTED: {error}")
-    start = starter(found, pages.proxy, VIEWPORT)
-    with Session(
-        request.param, start, viewport=VIEWPORT, limits=LIMITS, without_strips=True
-    ) as made:
+    """It takes strips away that ask for consent."""
+    with opened(request.param, pages, without_strips=True) as made:
         yield made
 
 

@@ -15,7 +15,7 @@ from pinakes.qa.results.pair_result import Verdict
 
 pytest.importorskip("selenium", reason="the extra qa is not here: make dev-qa")
 
-from review_page import Page, chromium, firefox
+from review_page import OPENERS, Page
 from review_process import Serving
 from selenium.webdriver import Chrome, Firefox
 from selenium.webdriver.common.by import By
@@ -33,7 +33,7 @@ return [...document.querySelectorAll("article")].filter((one) => one.checkVisibi
     scope="module", params=["chromium", pytest.param("firefox", marks=pytest.mark.browsers)]
 )
 def driver(request: pytest.FixtureRequest) -> Iterator[Chrome | Firefox]:
-    with {"chromium": chromium, "firefox": firefox}[request.param]() as made:
+    with OPENERS[request.param]() as made:
         yield made
 
 

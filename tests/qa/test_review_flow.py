@@ -18,7 +18,7 @@ from pinakes.qa.review.judgement_rows import scan_judgements
 
 pytest.importorskip("selenium", reason="the extra qa is not here: make dev-qa")
 
-from review_page import Page, chromium, firefox
+from review_page import OPENERS, Page
 from selenium.webdriver import ActionChains, Chrome, Firefox
 from selenium.webdriver.common.keys import Keys
 
@@ -35,7 +35,7 @@ LONG = tuple(
     scope="module", params=["chromium", pytest.param("firefox", marks=pytest.mark.browsers)]
 )
 def driver(request: pytest.FixtureRequest) -> Iterator[Chrome | Firefox]:
-    with {"chromium": chromium, "firefox": firefox}[request.param]() as made:
+    with OPENERS[request.param]() as made:
         yield made
 
 

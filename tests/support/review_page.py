@@ -66,6 +66,10 @@ def firefox() -> Iterator[Firefox]:
         made.quit()
 
 
+OPENERS = {"chromium": chromium, "firefox": firefox}
+"""Browsers by name."""
+
+
 class Page:
     """The review as one reviewer sees it, in a browser of their own."""
 
