@@ -11,6 +11,7 @@ from landed_stores import LandedStore, page, sha1_of
 
 from pinakes.catalog.captures import place_captures, scan_captures_of
 from pinakes.catalog.payloads import read_body
+from pinakes.catalog.revisit_targets import Targets, captures_named
 from pinakes.errors import UnresolvedReference
 from pinakes.index.urlkey import urlkey
 
@@ -63,3 +64,23 @@ def test_it_has_the_body_with_its_digest(store: LandedStore, declared: str | Non
 def test_no_other_body_is_taken_for_it(store: LandedStore, declared: str) -> None:
     with pytest.raises(UnresolvedReference):
         body_of_revisit(store, declared)
+
+
+@pytest.mark.parametrize("named", ["2020-01-02T03:04:05.5Z", "2020-01-02T03:04:05.500000Z"])
+@pytest.mark.parametrize(
+    "declared",
+    [None, f"md5:{hashlib.md5(b'later').hexdigest()}", sha1_of(b"later")],
+    ids=["none", "md5", "sha1"],
+)
+def test_of_two_of_a_second_it_has_that_of_its_moment(
+    store: LandedStore, declared: str | None, named: str
+) -> None:
+    """In WARC/1.1, dates have fractions of a second."""
+    extra = (("WARC-Payload-Digest", declared),) if declared is not None else ()
+    store.land("three", "a.warc.gz", page(URI, b"later", date="2020-01-02T03:04:05.5Z"))
+    fields = (("WARC-Refers-To-Target-URI", URI), ("WARC-Refers-To-Date", named), *extra)
+    store.land("two", "r.warc.gz", page(REVISIT, b"", record_type="revisit", extra=fields))
+    [placed] = place_captures(store.rows, scan_captures_of(store.rows, urlkey(REVISIT)))
+    assert b"".join(read_body(store.rows, store.archive, placed)) == b"later"
+    found = Targets(store.rows, captures_named(store.rows, [placed.capture])).of(placed.capture)
+    assert [one.facts.date for one in found] == ["2020-01-02T03:04:05.5Z"]

@@ -336,6 +336,28 @@ def test_a_revisit_that_may_mean_two_bodies_stands_in_the_way_of_both(tmp_path: 
             ]
 
 
+@pytest.mark.parametrize("declared", [None, "md5"])
+def test_of_two_of_a_second_only_that_of_its_moment_is_needed(
+    tmp_path: Path, declared: str | None
+) -> None:
+    named = [
+        ("WARC-Refers-To-Target-URI", uri(1)),
+        ("WARC-Refers-To-Date", "2012-01-01T00:00:01.5Z"),
+    ]
+    if declared:
+        named.append(("WARC-Payload-Digest", _md5(body(2))))
+    revisit = page(uri(3), b"", date=date(3, 3), record_type="revisit", extra=named)
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, page(uri(1), body(1), date="2012-01-01T00:00:01.1Z"))
+        land(scene, 2, page(uri(1), body(2), date="2012-01-01T00:00:01.5Z"))
+        land(scene, 3, revisit)
+        assert purge(scene, 1, REFUSE).references == []
+        assert [one.archive_file for one in purge(scene, 2, REFUSE).references] == ["c3/a.warc.gz"]
+        assert purge(scene, 2).problems == []
+        [(_, _, content)] = given(scene).values()
+        assert content == hashlib.sha256(body(2)).hexdigest()
+
+
 def test_a_crawlers_revisit_can_be_given_back(tmp_path: Path) -> None:
     with make_scene(tmp_path, ()) as scene:
         _by_a_crawler(scene)

@@ -7,7 +7,7 @@ latest earlier record of its URI with its digest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pinakes.archive_store.port import ArchiveReader
@@ -117,10 +117,12 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
             for c in scan_captures_of(rows, urlkey(uri), start_time=second)
             if c.time.startswith(second) and _fits(c, uri, declared, may_have_digest)
         ]
+        exact = at_moment(candidates, written_date)
         candidates.sort(
             key=lambda c: (
                 c.facts.record_id != wanted_id,
                 declared is not None and not has_digest(c.facts, declared),
+                c not in exact,
             )
         )
     elif declared and capture.facts.target_uri:
@@ -151,6 +153,15 @@ def _fits(
     if candidate.is_duplicate:
         return False
     return declared is None or has_it(facts, declared)
+
+
+def at_moment(captures: Sequence[Capture], date: str | None) -> Sequence[Capture]:
+    """Of captures of one second those of the moment that a revisit names, where it names a fraction
+    of a second (WARC/1.1, clause 5.4) and some are of that; else all."""
+    moment = parse_date(date or "")
+    if moment is None or not moment.microsecond:
+        return captures
+    return [one for one in captures if parse_date(one.facts.date) == moment] or captures
 
 
 def has_digest(facts: CaptureFacts, declared: str) -> bool:

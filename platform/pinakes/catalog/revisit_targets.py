@@ -17,7 +17,7 @@ from pinakes.row_store.port import RowStore
 from .captures import COLUMNS, TABLE, Capture, decode_capture, scan_captures_of
 from .file_rows import hidden_among
 from .many_ranges import rows_in
-from .payloads import has_digest, may_have_digest
+from .payloads import at_moment, has_digest, may_have_digest
 
 FULL = ("response", "resource")
 SEVERAL_MEANT = "this revisit may mean several records of unequal bodies"
@@ -101,7 +101,7 @@ class Targets:
             found = _meant(revisit, at, lambda c: may_have_digest(c.facts, facts.declared_digest))
             if found:
                 exact = [capture for capture in found if capture.facts.target_uri == uri]
-                return exact or found
+                return list(at_moment(exact or found, facts.refers_to_date))
         with_id = [c for c in _full(beside) if c.facts.record_id == facts.refers_to_id is not None]
         if with_id:
             return with_id

@@ -9,7 +9,7 @@ from itertools import islice
 from pinakes.access.readable import ReadableCaptures, ReadBudget, Shown
 from pinakes.catalog.captures import Capture
 from pinakes.catalog.lookup import TABLE as DIGESTS
-from pinakes.catalog.payloads import has_digest
+from pinakes.catalog.payloads import at_moment, has_digest
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 from pinakes.hbase_schema.capture_keys import encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell
@@ -69,7 +69,8 @@ def _named(captures: ReadableCaptures, revisit: CaptureFacts) -> Shown | None:
         for sighting in captures.scan(key_range, ReadBudget(rows=_SECOND_ROWS))
         if _fits(capture := sighting.capture, uri, revisit.declared_digest)
     ]
-    found.sort(key=lambda one: one.facts.record_id != revisit.refers_to_id)
+    exact = at_moment(found, revisit.refers_to_date)
+    found.sort(key=lambda one: (one.facts.record_id != revisit.refers_to_id, one not in exact))
     return next(captures.place(found), None)
 
 
