@@ -91,7 +91,14 @@ def test_what_a_package_declares(tmp_path: Path) -> None:
         assert declared is not None
         assert declared.sha256 == described["resources"][0]["hash"].removeprefix("sha256:")
         assert package.declared(DOCUMENTS) is None
-    for text in (b"{", b"[]", b'{"resources": 3}', b'{"resources": [{"path": "a"}]}', b"\xff"):
+    for text in (
+        b"{",
+        b"[]",
+        b'{"resources": 3}',
+        b'{"resources": {}}',
+        b'{"resources": [{"path": "a"}]}',
+        b"\xff",
+    ):
         path = write_package(tmp_path / "b.wacz", members | {"datapackage.json": text})
         with open_package(str(path)) as package:
             assert package.lacks() == []

@@ -334,6 +334,8 @@ class Package:
         with self._opened(info) as file:
             try:
                 resources = json.loads(file.read())["resources"]
+                if not isinstance(resources, list):
+                    return None
                 return {str(resource["path"]): resource.get("hash") for resource in resources}
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 return None
