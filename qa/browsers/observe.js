@@ -35,18 +35,59 @@
     return GENERIC[first] ?? first;
   };
   const inSvg = (element) => (Reflect.get(Element.prototype, "namespaceURI", element) ?? "").endsWith("svg");
-  const drawn = (view, element, style) => {
-    const border = ["Top", "Right", "Bottom", "Left"].map((side) => {
-      const line = style["border" + side + "Style"], width = style["border" + side + "Width"];
-      const none = line === "none" || line === "hidden" || parseFloat(width) < 0.5;
-      return none ? "" : Math.round(parseFloat(width)) + line + style["border" + side + "Color"];
-    });
+  const SIDES = ["Top", "Right", "Bottom", "Left"];
+  const lines = (style) => SIDES.map((side) => {
+    const line = style["border" + side + "Style"], width = style["border" + side + "Width"];
+    const none = line === "none" || line === "hidden" || parseFloat(width) < 0.5;
+    return none ? "" : Math.round(parseFloat(width)) + line + style["border" + side + "Color"];
+  });
+  const pixels = (text) => Math.round(parseFloat(text) || 0);
+  const FILLING = new Set(["block", "list-item", "flow-root", "flex", "grid"]);
+  const rooms = new Map();
+  const roomIn = (view, parent) => {
+    if (!rooms.has(parent)) {
+      const style = view.getComputedStyle(parent);
+      const edges = ["paddingLeft", "paddingRight", "borderLeftWidth", "borderRightWidth"];
+      const inside = boxOf(parent).width - edges.reduce((sum, name) => sum + parseFloat(style[name]), 0);
+      rooms.set(parent, ["block", "list-item", "flow-root"].includes(style.display) ? inside : null);
+    }
+    return rooms.get(parent);
+  };
+  // Whether it is as wide as there is room: so in every browser, whatever its letters measure.
+  const fills = (view, element, style, box) => {
+    const parent = Reflect.get(Node.prototype, "parentElement", element);
+    if (!parent || !FILLING.has(style.display) || style.float !== "none" || !["static", "relative"].includes(style.position)) return "";
+    const room = roomIn(view, parent), left = parseFloat(style.marginLeft), right = parseFloat(style.marginRight);
+    // Margins that are alike may be those that centre a box of its own width.
+    const taken = left === right ? box.width : box.width + left + right;
+    return room === null ? "" : Math.abs(taken - room) < 1.5 ? "all" : "part";
+  };
+  const margins = (element, style) => {
+    const [top, right, bottom, left] = SIDES.map((side) => pixels(style["margin" + side]));
+    // Which margins at the beginning of something quirks mode drops, browsers do not agree on.
+    const first = of(Reflect.get(Node.prototype, "ownerDocument", element), "compatMode") === "BackCompat" && !Reflect.get(Element.prototype, "previousElementSibling", element);
+    const across = left === right && left > 0 ? ["even", "even"] : [right, left];
+    return [first ? "" : top, across[0], bottom, across[1]].join();
+  };
+  // Old attributes (valign, align=middle) have a value of each browser's own.
+  const OWN_ALIGN = new Set([...IMAGES, "td", "th", "tr", "tbody", "thead", "tfoot"]);
+  const alignment = (element, style) => {
+    const right = style.direction === "rtl";
+    const text = style.textAlign.replace(/^-(webkit|moz)-/, "").replace("start", right ? "right" : "left").replace("end", right ? "left" : "right");
+    return text + " " + (OWN_ALIGN.has(tagOf(element)) ? "" : style.verticalAlign);
+  };
+  const drawn = (view, element, style, box) => {
+    const border = lines(style);
     const look = [
       style.color, style.backgroundColor, picture(style.backgroundImage), border.join(),
       style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
       style.transform, style.opacity, inSvg(element) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
       ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
+      margins(element, style), SIDES.map((side) => pixels(style["padding" + side])).join(), fills(view, element, style, box),
+      style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
+      [style.letterSpacing, style.textTransform, style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : "",
+      style.boxShadow + style.textShadow, SIDES.map((_, n) => pixels(style["border" + ["TopLeft", "TopRight", "BottomRight", "BottomLeft"][n] + "Radius"])).join(),
     ].map((part) => part.replaceAll("|", "/")).join("|");
     if (!looks.has(look)) looks.set(look, looks.size);
     return looks.get(look);
@@ -61,15 +102,19 @@
   };
   const finite = (number) => (Number.isFinite(number) ? number : null);
 
-  const kindOf = (element, tag, style) => {
+  const CLEAR = /^transparent$|, 0\)$/;
+  const kindOf = (view, element, tag, style) => {
     if (MEDIA.has(tag)) return "media";
     if (IMAGES.has(tag)) return "image";
     if (CONTROLS.has(tag)) return "control";
     for (const node of Reflect.get(Node.prototype, "childNodes", element))
       if (node.nodeType === 3 && node.data.trim()) return "text";
     if (style.backgroundImage.includes("url(")) return "image";
-    return BLOCKS.has(tag) ? "block" : null;
+    return BLOCKS.has(tag) || isDecorated(view, element, style) ? "block" : null;
   };
+  const isDecorated = (view, element, style) =>
+    !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
+    ["::before", "::after"].some((at) => !["", '""'].includes(generated(view, element, at)));
 
   const countRules = (sheet, depth) => {
     styles.sheets++;
@@ -129,10 +174,10 @@
       if (box.width < 1 || box.height < 1) continue;
       const style = view.getComputedStyle(element);
       if (style.visibility !== "visible" || style.opacity === "0") continue;
-      const kind = kindOf(element, tag, style);
+      const kind = kindOf(view, element, tag, style);
       if (kind) boxes.add(() => ({
         tag: tag.slice(0, 40), kind, rect: rectangle(box, at),
-        text: kind === "text" ? ownText(element) : "", look: drawn(view, element, style) }));
+        text: kind === "text" ? ownText(element) : "", look: drawn(view, element, style, box) }));
     }
   };
 

@@ -19,6 +19,8 @@ from pinakes.qa.snapshot import Box, Rect, Snapshot
 ASPECTS = (
     "colour", "background", "picture", "border", "size", "weight", "family", "decoration",
     "transform", "opacity", "display", "before", "after",
+    "margin", "padding", "width", "position", "alignment", "line height", "spacing", "marker",
+    "shadow", "corners",
 )  # fmt: skip
 """What a look of `Snapshot.looks` says, in its order, between bars."""
 
@@ -32,6 +34,8 @@ _INLINE = frozenset({"inline", "contents", ""})
 _LEAST = 3
 """CSS pixels; what is smaller counts visitors, and is not seen."""
 _NUMBER = re.compile("[0-9]+")
+_ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
+_LENGTH = re.compile(r"-?[0-9.]+\Z")
 _OWN = frozenset({"progress", "meter", "fieldset"})
 """Drawn by each browser in its own way, as form controls are."""
 _LINES = re.compile("outset|inset|ridge|groove|double")
@@ -155,7 +159,22 @@ def _left(all_of_them: Sequence[_Drawn], matched: Iterable[_Drawn]) -> list[_Dra
 def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
     """The aspects that differ."""
     pairs = zip(ASPECTS, one.aspects, other.aspects, strict=True)
-    return [name for name, mine, theirs in pairs if mine != theirs]
+    return [
+        name for name, mine, theirs in pairs if mine != theirs and not _near(name, mine, theirs)
+    ]
+
+
+def _near(name: str, mine: str, theirs: str) -> bool:
+    """Whether lengths are the same but for how a browser rounds them."""
+    lengths = mine.split(","), theirs.split(",")
+    return name in _ROUNDED and all(
+        one == other or (_LENGTH.match(one) and _LENGTH.match(other) and _by(one, other) <= 1)
+        for one, other in zip(*lengths, strict=True)
+    )
+
+
+def _by(one: str, other: str) -> float:
+    return abs(float(one) - float(other))
 
 
 def _change(drawn: _Drawn, what: str) -> ElementChange:

@@ -231,7 +231,7 @@ def test_a_long_manifest_takes_little_memory(tmp_path: Path) -> None:
         out.write('{"resources": [')
         for number in range(2_000):
             out.write("," * bool(number))
-            out.write(json.dumps({"path": f"{number}.wacz", "hash": HEX, "more": "x" * 10_000}))
+            out.write(json.dumps({"path": f"{number}.wacz", "hash": HEX, "more": "x" * 20_000}))
         out.write("]}")
     tracemalloc.start()
     sources = iter_sources(str(path), LeftOut(), LeftOut(), TrustedPlaces())

@@ -24,6 +24,7 @@ from pinakes.qa.browsers.processes import processes_of
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Viewport
+from pinakes.qa.compare.elements import compare_elements
 from pinakes.qa.snapshot import Outcome, Snapshot
 
 for name in ("cryptography", "selenium"):
@@ -133,6 +134,7 @@ ANSWERS: dict[str, Answer | Callable[[str], Answer]] = {
             f"<input type=hidden name={name}>"
             for name in (
                 *("localName", "childNodes", "getBoundingClientRect", "parentElement"),
+                *("ownerDocument", "previousElementSibling"),
                 *("id", "classList", "style", "innerText"),
             )
         )
@@ -312,6 +314,55 @@ def test_strips_that_ask_for_consent_are_taken_away_and_said(
     assert plain.image is not None
     assert (seen.image.sha256 == plain.image.sha256) == bool(strips)
     assert (seen.text == plain.text) == bool(strips)
+
+
+STYLED = """<!doctype html><meta charset=utf-8><style>
+    body { margin: 8px } div { border: 1px solid #999; background: #eee; padding: 3px }
+    i { display: inline-block } i::before { content: "+" }
+    </style><h1>Styles</h1><p>Lead</p><ul><li>One<li>Two</ul><table><tr><td>Cell<td>Other</table>
+    <div class=a><div class=b></div></div><div class=c><b>Bold</b></div><i class=d></i>
+    <p class=e>Text of its own.</p><div style="width:50%;margin:auto" class=f>Half</div>"""
+
+
+HARMS = [
+    (".a { margin-top: 9px }", 1, 0),
+    (".a { width: 60% }", 1, 0),
+    (".b { padding: 6px }", 1, 0),
+    (".c { background: none }", 1, 0),
+    (".c { background: none; border: 0 }", 0, 1),
+    (".d::before { content: none }", 0, 1),
+    (".e { position: relative; top: 4px; letter-spacing: 1px }", 1, 0),
+    (".e { line-height: 2 } .f { border-radius: 6px }", 2, 0),
+    ("", 0, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("style", "restyled", "lost"),
+    [
+        *(pytest.param(*harm, marks=pytest.mark.browsers) for harm in HARMS),
+        pytest.param(" ".join(style for style, _, _ in HARMS), 4, 2, id="all"),
+    ],
+)
+def test_what_a_rule_of_style_changes_is_seen(
+    session: Session, pages: Pages, tmp_path: Path, style: str, restyled: int, lost: int
+) -> None:
+    plain, other = "http://plain.example/", "http://styled.example/"
+    pages.answers[plain] = page(STYLED)  # type: ignore[index]
+    pages.answers[other] = page(f"{STYLED}<style>{style}</style>")  # type: ignore[index]
+    found = compare_elements(look(session, plain, tmp_path), look(session, other, tmp_path))
+    assert (found.restyled, found.lost, found.added) == (restyled, lost, 0)
+
+
+@pytest.mark.browsers
+def test_elements_are_described_alike_in_every_browser(
+    session: Session, pages: Pages, tmp_path: Path
+) -> None:
+    pages.answers["http://plain.example/"] = page(STYLED)  # type: ignore[index]
+    with opened("chromium", pages) as chromium:
+        first = look(chromium, "http://plain.example/", tmp_path)
+    found = compare_elements(first, look(session, "http://plain.example/", tmp_path))
+    assert (found.restyled, found.lost, found.added) == (0, 0, 0), found.changes
 
 
 @pytest.mark.browsers

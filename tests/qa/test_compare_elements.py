@@ -12,7 +12,8 @@ from pinakes.qa.snapshot import Box, Rect, Snapshot
 
 PLAIN = dict.fromkeys(ASPECTS, "") | {
     "colour": "rgb(0, 0, 0)", "size": "16px", "family": "serif", "display": "block",
-    "transform": "none", "opacity": "1",
+    "transform": "none", "opacity": "1", "margin": "16,0,16,0", "padding": "0,0,0,0",
+    "width": "all", "position": "static none", "line height": "19.2",
 }  # fmt: skip
 
 
@@ -50,6 +51,11 @@ def test_a_page_does_not_differ_from_itself() -> None:
         (changed(2, style=look(border="1solidred,,,")), {"restyled": 1}),
         (changed(2, style=look(size="20px", family="monospace")), {"restyled": 1}),
         (changed(2, style=look(before='"x"')), {"restyled": 1}),
+        (changed(2, style=look(margin="20,0,16,0")), {"restyled": 1}),
+        (changed(2, style=look(margin="0,even,16,even")), {"restyled": 1}),
+        (changed(2, style=look(padding="0,0,0,2")), {"restyled": 1}),
+        (changed(2, style=look(width="part")), {"restyled": 1}),
+        (changed(2, style=look(position="absolute none")), {"restyled": 1}),
         (changed(2, rect=Rect(x=14, y=80, width=600, height=30)),
          {"shifted": 1, "shifted_most": 6.0}),
         (changed(2, rect=Rect(x=8, y=90, width=600, height=30)),
@@ -57,7 +63,8 @@ def test_a_page_does_not_differ_from_itself() -> None:
         (changed(2, rect=Rect(x=8, y=80, width=360, height=30)), {"widened": 1}),
         (replace(PAGE, boxes=(*BOXES[:2], *BOXES[3:])), {"lost": 1}),
     ],
-    ids=["text", "colour", "background", "border", "letters", "generated", "across", "down",
+    ids=["text", "colour", "background", "border", "letters", "generated",
+         "margin", "centred", "padding", "width", "position", "across", "down",
          "narrow", "gone"],
 )  # fmt: skip
 def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[str, float]) -> None:
@@ -66,6 +73,25 @@ def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[s
         assert getattr(found, name) == pytest.approx(value), name
     quiet = ("restyled", "shifted", "widened")
     assert all(not getattr(found, name) for name in quiet if name not in expected)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "count"),
+    [
+        ({"margin": "16,even,16,even"}, {"margin": "15,even,16,even"}, 0),
+        ({"margin": "16,407,16,0"}, {"margin": "16,406,16,0"}, 0),
+        ({"margin": "16,407,16,0"}, {"margin": "16,405,16,0"}, 1),
+        ({"margin": ",0,16,0"}, {"margin": "16,0,16,0"}, 1),
+        ({"line height": "19.1"}, {"line height": "19.2"}, 0),
+        ({"line height": "normal"}, {"line height": "19.2"}, 1),
+        ({"size": "16px"}, {"size": "17px"}, 1),
+    ],
+)
+def test_lengths_that_browsers_round_otherwise_are_the_same(
+    mine: dict[str, str], theirs: dict[str, str], count: int
+) -> None:
+    one, other = (changed(2, style=look(**aspects)) for aspects in (mine, theirs))
+    assert compare_elements(one, other).restyled == count
 
 
 def test_what_moves_with_the_block_before_counts_once() -> None:
