@@ -14,7 +14,7 @@ from pinakes.qa.compare.arrays_extra import cv2, np
 Moving = Callable[[Page, int, random.Random], Page]
 Once = Callable[[Page, random.Random], Page | None]
 
-_PHRASES = (
+PHRASES = (
     "Tickets for the concert are sold out",
     "Volunteers wanted for the harbour festival",
     "The reading room closes early on Friday",
@@ -71,7 +71,7 @@ def sponsored(page: Page, state: int, dice: random.Random) -> Page:
         place + "art.png": Recorded(body=stripes(seed, width, height), media_type="image/png"),
         place + "unit": Recorded(
             body=f"<body style='margin:0;background:#eee'><img src=/art.png width={width}>"
-            f"<p>{_PHRASES[seed % 7]}</body>".encode(),
+            f"<p>{PHRASES[seed % 7]}</body>".encode(),
             media_type="text/html",
         ),
     }
@@ -88,7 +88,7 @@ def rotating(page: Page, state: int, dice: random.Random) -> Page:
     url = page.url.rsplit("/", 1)[0] + "/rotating-hero.png"
     box = (
         f"<figure style='margin:0'><img src='{url}' style='width:100%;height:280px;"
-        f"object-fit:cover' alt=''><figcaption>{_PHRASES[seed % 7]}</figcaption></figure>"
+        f"object-fit:cover' alt=''><figcaption>{PHRASES[seed % 7]}</figcaption></figure>"
     )
     page = page.with_html(after_paragraph(page.html.body, box.encode(), dice.randint(0, 3)))
     return page.other({url: Recorded(body=stripes(seed, 960, 280), media_type="image/png")})
@@ -99,17 +99,6 @@ MOVING: Mapping[str, Moving] = {
     "sponsored": sponsored,
     "rotating": rotating,
 }
-
-
-def consent_strip(page: Page, dice: random.Random) -> Page:
-    """A strip that asks for consent, at the foot of the window."""
-    strip = (
-        f"<section role=dialog style='position:fixed;bottom:0;width:100%;height:"
-        f"{dice.randint(60, 240)}px;background:{dice.choice(['#fafafa', '#143d2b', '#ffe9a8'])};"
-        "border-top:2px solid #777;z-index:2147483000;text-align:center'>"
-        "Your privacy matters. <a href='#'>Settings</a> <button>Agree</button></section>"
-    )
-    return page.with_html(before_end(page.html.body, strip.encode()))
 
 
 def fonts_gone(page: Page, dice: random.Random) -> Page | None:
@@ -134,30 +123,7 @@ def tracker_gone(page: Page, dice: random.Random) -> Page:
     return page.with_html(before_end(page.html.body, tags.encode())).other(gone)
 
 
-def item_more(page: Page, dice: random.Random) -> Page:
-    """A few lines more somewhere in the page."""
-    lines = "".join(f"<li>{dice.choice(_PHRASES)}</li>" for _ in range(dice.randint(1, 5)))
-    return page.with_html(
-        after_paragraph(page.html.body, f"<ul>{lines}</ul>".encode(), dice.randint(0, 8))
-    )
-
-
-def notice_on_top(page: Page, dice: random.Random) -> Page:
-    """A notice above all else."""
-    notice = (
-        f"<div style='padding:{dice.randint(6, 30)}px;background:#d9edf7;color:#123'>"
-        f"{dice.choice(_PHRASES)}.</div>"
-    )
-    html = page.html.body
-    found = re.search(rb"<body[^>]*>", html, re.IGNORECASE)
-    at = found.end() if found else 0
-    return page.with_html(html[:at] + notice.encode() + html[at:])
-
-
 ONCE: Mapping[str, Once] = {
-    "consent_strip": consent_strip,
     "fonts_gone": fonts_gone,
     "tracker_gone": tracker_gone,
-    "item_more": item_more,
-    "notice_on_top": notice_on_top,
 }

@@ -1,4 +1,7 @@
-"""The test's faults: the kinds of qa.md's list, each done otherwise than the training does it."""
+"""The test's faults: the kinds of qa.md's list, each done otherwise than the training does it.
+
+So are words and strips that were not there: whose they are, no look tells.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from dataclasses import replace
 from bench.qa_training.recorded import Page, Recorded
 from pinakes.qa.compare.arrays_extra import cv2, np
 
-from .changes import before_end, stripes
+from .changes import PHRASES, after_paragraph, before_end, stripes
 
 Harm = Callable[[Page, random.Random], Page | None]
 
@@ -166,6 +169,37 @@ def overlay(page: Page, dice: random.Random) -> Page | None:
     return page.with_html(before_end(page.html.body, box.encode()))
 
 
+def consent_strip(page: Page, dice: random.Random) -> Page | None:
+    """A strip that asks for consent, at the foot of the window."""
+    strip = (
+        f"<section role=dialog style='position:fixed;bottom:0;width:100%;height:"
+        f"{dice.randint(60, 240)}px;background:{dice.choice(['#fafafa', '#143d2b', '#ffe9a8'])};"
+        "border-top:2px solid #777;z-index:2147483000;text-align:center'>"
+        "Your privacy matters. <a href='#'>Settings</a> <button>Agree</button></section>"
+    )
+    return page.with_html(before_end(page.html.body, strip.encode()))
+
+
+def item_more(page: Page, dice: random.Random) -> Page | None:
+    """A few lines more somewhere in the page."""
+    lines = "".join(f"<li>{dice.choice(PHRASES)}</li>" for _ in range(dice.randint(1, 5)))
+    return page.with_html(
+        after_paragraph(page.html.body, f"<ul>{lines}</ul>".encode(), dice.randint(0, 8))
+    )
+
+
+def notice_on_top(page: Page, dice: random.Random) -> Page | None:
+    """A notice above all else."""
+    notice = (
+        f"<div style='padding:{dice.randint(6, 30)}px;background:#d9edf7;color:#123'>"
+        f"{dice.choice(PHRASES)}.</div>"
+    )
+    html = page.html.body
+    found = re.search(rb"<body[^>]*>", html, re.IGNORECASE)
+    at = found.end() if found else 0
+    return page.with_html(html[:at] + notice.encode() + html[at:])
+
+
 def soft_404(page: Page, dice: random.Random) -> Page | None:
     """A page that regrets, and is answered with status 200."""
     said = dice.choice(
@@ -216,7 +250,8 @@ HARMS: Mapping[str, Harm] = {
     name.__name__: name
     for name in (
         embed_missing, images_missing, wrong_image, style_lost, style_half, layout, script_broken,
-        never_revealed, encoding, video, overlay, soft_404, login_wall, blank, truncated,
+        never_revealed, encoding, video, overlay,
+        consent_strip, item_more, notice_on_top, soft_404, login_wall, blank, truncated,
     )
 }  # fmt: skip
 
