@@ -5,7 +5,6 @@
   const of = (page, name) => Reflect.get(Document.prototype, name, page);
   const tagOf = (element) => Reflect.get(Element.prototype, "localName", element);
   const boxOf = (element) => Element.prototype.getBoundingClientRect.call(element);
-  const BLOCKS = new Set(["header", "nav", "main", "section", "article", "aside", "footer", "table", "form", "ul", "ol", "pre", "blockquote", "fieldset"]);
   const IMAGES = new Set(["img", "svg", "canvas", "object", "embed", "iframe", "frame"]);
   const MEDIA = new Set(["video", "audio"]);
   const CONTROLS = new Set(["input", "button", "select", "textarea"]);
@@ -21,7 +20,7 @@
   const picture = (image) => {
     if (image === "none") return "";
     const url = /url\("?([^")]*)/.exec(image);
-    return url ? url[1].split(/[?#]/)[0].split("/").pop().slice(-40) : image.split("(")[0];
+    return url ? url[1].split(/[?#]/)[0].split("/").pop().slice(-40) : image.includes("gradient") ? "gradient" : image.split("(")[0];
   };
   const generated = (view, element, at) => {
     const style = view.getComputedStyle(element, at);
@@ -66,7 +65,7 @@
     const [top, right, bottom, left] = SIDES.map((side) => pixels(style["margin" + side]));
     // Which margins at the beginning of something quirks mode drops, browsers do not agree on.
     const first = of(Reflect.get(Node.prototype, "ownerDocument", element), "compatMode") === "BackCompat" && !Reflect.get(Element.prototype, "previousElementSibling", element);
-    const across = left === right && left > 0 ? ["even", "even"] : [right, left];
+    const across = Math.abs(left - right) < 2 && left >= 0 ? ["even", "even"] : [right, left];
     return [first ? "" : top, across[0], bottom, across[1]].join();
   };
   // Old attributes (valign, align=middle) have a value of each browser's own.
@@ -81,7 +80,7 @@
     const look = [
       style.color, style.backgroundColor, picture(style.backgroundImage), border.join(),
       style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
-      style.transform, style.opacity, inSvg(element) ? "" : style.display,
+      style.transform.replace(/-?\d+\.\d+/g, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
       ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
       margins(element, style), SIDES.map((side) => pixels(style["padding" + side])).join(), fills(view, element, style, box),
@@ -102,6 +101,13 @@
   };
   const finite = (number) => (Number.isFinite(number) ? number : null);
 
+  // What pictures and films are, beside where: broken ones have no size of their own.
+  const stateOf = (element, tag) => {
+    if (MEDIA.has(tag)) return element.error || element.networkState === 3 ? "broken" : "";
+    if (tag !== "img" || !element.complete || /\.svg\b|svg\+xml/.test(element.currentSrc)) return "";
+    return element.naturalWidth ? element.naturalWidth + "x" + element.naturalHeight : "broken";
+  };
+  const INLINE = new Set(["inline", "contents", "ruby", "ruby-text"]);
   const CLEAR = /^transparent$|, 0\)$/;
   const kindOf = (view, element, tag, style) => {
     if (MEDIA.has(tag)) return "media";
@@ -110,7 +116,8 @@
     for (const node of Reflect.get(Node.prototype, "childNodes", element))
       if (node.nodeType === 3 && node.data.trim()) return "text";
     if (style.backgroundImage.includes("url(")) return "image";
-    return BLOCKS.has(tag) || isDecorated(view, element, style) ? "block" : null;
+    // An empty inline element says nothing, unless something is drawn of it.
+    return !INLINE.has(style.display) || isDecorated(view, element, style) ? "block" : null;
   };
   const isDecorated = (view, element, style) =>
     !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
@@ -177,7 +184,7 @@
       const kind = kindOf(view, element, tag, style);
       if (kind) boxes.add(() => ({
         tag: tag.slice(0, 40), kind, rect: rectangle(box, at),
-        text: kind === "text" ? ownText(element) : "", look: drawn(view, element, style, box) }));
+        text: kind === "text" ? ownText(element) : stateOf(element, tag), look: drawn(view, element, style, box) }));
     }
   };
 

@@ -8,7 +8,7 @@ matched in document order by tag and text.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -36,8 +36,8 @@ _LEAST = 3
 _NUMBER = re.compile("[0-9]+")
 _ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
 _LENGTH = re.compile(r"-?[0-9.]+\Z")
-_OWN = frozenset({"progress", "meter", "fieldset"})
-"""Drawn by each browser in its own way, as form controls are."""
+_OWN = frozenset({"progress", "meter", "fieldset", "hr"})
+"""Drawn by each browser in its own way, as form controls are; whether they are there counts."""
 _LINES = re.compile("outset|inset|ridge|groove|double")
 """What one browser calls `solid` another calls so, of tables' borders."""
 _NEAR = 2
@@ -57,10 +57,11 @@ class ElementChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementDifference:
-    """Counts of elements; form controls are drawn by browsers as they please, and left out."""
+    """Counts of elements; form controls, which browsers draw as they please, are there or not."""
 
     lost: int
-    """Elements with a text, or pictures, of the first without one in the second."""
+    """Elements of the first without one of their kind, tag and text in the second; of pictures and
+    films their size, and whether they are broken, is their text."""
     added: int
     lost_share: float
     """Of all elements of the first."""
@@ -88,10 +89,20 @@ class ElementDifference:
 class _Drawn(NamedTuple):
     box: Box
     aspects: tuple[str, ...]
+    place: tuple[str, int]
+    """Which of its tag's boxes in the page it is."""
 
     @property
     def is_block(self) -> bool:
         return self.aspects[ASPECTS.index("display")] not in _INLINE
+
+    @property
+    def is_seen(self) -> bool:
+        return min(self.box.rect.width, self.box.rect.height) >= _LEAST
+
+    @property
+    def is_drawn_alike(self) -> bool:
+        return self.box.kind != "control" and self.box.tag not in _OWN
 
 
 def compare_elements(
@@ -113,7 +124,10 @@ def compare_elements(
     if again is not None:
         restless = _restless(mine, _drawn(again))
         mine, theirs = (_without(restless, side) for side in (mine, theirs))
-    pairs = _matched(mine, theirs)
+    matched = _matched(mine, theirs)
+    pairs = [
+        (one, two) for one, two in matched if one.is_drawn_alike and (one.is_seen or two.is_seen)
+    ]
     restyled = [(pair, names) for pair in pairs if (names := _restyled(*pair))]
     shifts, spaces = list(_shifts(pairs)), list(_spaces(pairs))
     widened = [
@@ -122,7 +136,8 @@ def compare_elements(
         if pair[0].is_block and pair[0].box.kind != "image" and _is_widened(*pair)
     ]
     resized = [pair for pair in pairs if pair[0].box.kind == "image" and _is_resized(*pair)]
-    lost, added = _left(mine, (one for one, _ in pairs)), _left(theirs, (two for _, two in pairs))
+    lost = _left(mine, (one for one, _ in matched))
+    added = _left(theirs, (two for _, two in matched))
     return ElementDifference(
         lost=len(lost),
         added=len(added),
@@ -153,7 +168,7 @@ def compare_elements(
 
 def _left(all_of_them: Sequence[_Drawn], matched: Iterable[_Drawn]) -> list[_Drawn]:
     known = set(map(id, matched))
-    return [one for one in all_of_them if id(one) not in known]
+    return [one for one in all_of_them if one.is_seen and id(one) not in known]
 
 
 def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
@@ -168,13 +183,14 @@ def _near(name: str, mine: str, theirs: str) -> bool:
     """Whether lengths are the same but for how a browser rounds them."""
     lengths = mine.split(","), theirs.split(",")
     return name in _ROUNDED and all(
-        one == other or (_LENGTH.match(one) and _LENGTH.match(other) and _by(one, other) <= 1)
+        one == other or (_LENGTH.match(one) and _LENGTH.match(other) and _is_close(one, other))
         for one, other in zip(*lengths, strict=True)
     )
 
 
-def _by(one: str, other: str) -> float:
-    return abs(float(one) - float(other))
+def _is_close(one: str, other: str) -> bool:
+    was, now = float(one), float(other)
+    return abs(was - now) <= max(1, abs(was) / 25)
 
 
 def _change(drawn: _Drawn, what: str) -> ElementChange:
@@ -200,25 +216,35 @@ def _sizes(one: _Drawn, other: _Drawn) -> str:
 
 def _drawn(snapshot: Snapshot) -> list[_Drawn]:
     looks = [tuple(_LINES.sub("solid", look).split("|")) for look in snapshot.looks]
-    return [
-        _Drawn(box, looks[box.look])
-        for box in snapshot.boxes
-        if box.kind != "control" and box.look is not None and box.look < len(looks)
-        if box.tag not in _OWN
-        if min(box.rect.width, box.rect.height) >= _LEAST
-        if len(looks[box.look]) == len(ASPECTS)
-    ]
+    counts: Counter[str] = Counter()
+    found = []
+    for box in snapshot.boxes:
+        if box.look is not None and box.look < len(looks) and len(looks[box.look]) == len(ASPECTS):
+            found.append(_Drawn(box, looks[box.look], (box.tag, counts[box.tag])))
+            counts[box.tag] += 1
+    return found
 
 
 def _key(drawn: _Drawn) -> tuple[str, str, str]:
-    """Numbers are one: dates and counters are others each time."""
-    return drawn.box.kind, drawn.box.tag, _NUMBER.sub("0", drawn.box.text)
+    """Numbers of texts are one: dates and counters are others each time."""
+    box = drawn.box
+    return box.kind, box.tag, _NUMBER.sub("0", box.text) if box.kind == "text" else box.text
 
 
 def _without(restless: Sequence[_Drawn], side: Sequence[_Drawn]) -> list[_Drawn]:
-    """Those that are none of these, and lie where none of them does: a carousel's next slide."""
-    keys, rects = {_key(one) for one in restless}, [one.box.rect for one in restless[:_MOST_NAMED]]
-    return [one for one in side if _key(one) not in keys and not _is_masked(one.box.rect, rects)]
+    """Those that are none of these, and lie where none of them does: a carousel's next slide.
+
+    Boxes without a text are many of one name: of these the same in number count, and what is in
+    them may be at rest.
+    """
+    shown = [one for one in restless if one.box.kind != "block"]
+    keys, rects = {_key(one) for one in shown}, [one.box.rect for one in shown[:_MOST_NAMED]]
+    blocks = {one.place for one in restless if one.box.kind == "block"}
+    return [
+        one
+        for one in side
+        if one.place not in blocks and _key(one) not in keys and not _is_masked(one.box.rect, rects)
+    ]
 
 
 def _restless(mine: Sequence[_Drawn], again: Sequence[_Drawn]) -> list[_Drawn]:

@@ -79,8 +79,8 @@ def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[s
     ("mine", "theirs", "count"),
     [
         ({"margin": "16,even,16,even"}, {"margin": "15,even,16,even"}, 0),
-        ({"margin": "16,407,16,0"}, {"margin": "16,406,16,0"}, 0),
-        ({"margin": "16,407,16,0"}, {"margin": "16,405,16,0"}, 1),
+        ({"padding": "77,0,0,0"}, {"padding": "80,0,0,0"}, 0),
+        ({"margin": "16,40,16,0"}, {"margin": "16,38,16,0"}, 1),
         ({"margin": ",0,16,0"}, {"margin": "16,0,16,0"}, 1),
         ({"line height": "19.1"}, {"line height": "19.2"}, 0),
         ({"line height": "normal"}, {"line height": "19.2"}, 1),
