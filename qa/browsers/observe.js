@@ -28,7 +28,7 @@
     return style.content.slice(0, 40) + picture(style.backgroundImage);
   };
   // Where a page names no family, browsers say what they have in its place.
-  const GENERIC = { "times new roman": "serif", "times": "serif", "arial": "sans-serif", "helvetica": "sans-serif", "courier new": "monospace", "courier": "monospace" };
+  const GENERIC = { "-webkit-standard": "serif", "times new roman": "serif", "times": "serif", "arial": "sans-serif", "helvetica": "sans-serif", "courier new": "monospace", "courier": "monospace" };
   const family = (style) => {
     const first = style.fontFamily.split(",")[0].replaceAll('"', "").trim().toLowerCase();
     return GENERIC[first] ?? first;
@@ -59,7 +59,7 @@
     const room = roomIn(view, parent), left = parseFloat(style.marginLeft), right = parseFloat(style.marginRight);
     // Margins that are alike may be those that centre a box of its own width.
     const taken = left === right ? box.width : box.width + left + right;
-    return room === null ? "" : Math.abs(taken - room) < 1.5 ? "all" : "part";
+    return room === null ? "" : Math.abs(taken - room) < Math.max(1.5, room / 100) ? "all" : "part";
   };
   const margins = (element, style) => {
     const [top, right, bottom, left] = SIDES.map((side) => pixels(style["margin" + side]));
@@ -87,7 +87,8 @@
       style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
       [style.letterSpacing, style.textTransform, style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : "",
       style.boxShadow + style.textShadow, SIDES.map((_, n) => pixels(style["border" + ["TopLeft", "TopRight", "BottomRight", "BottomLeft"][n] + "Radius"])).join(),
-    ].map((part) => part.replaceAll("|", "/")).join("|");
+    ].map((part) => part.replaceAll("|", "/")).join("|").replace(/(rgba\([^)]*, )([\d.]+)\)/g, (_, colour, alpha) =>
+      `${colour}${Math.round(alpha * 100) / 100})`);
     if (!looks.has(look)) looks.set(look, looks.size);
     return looks.get(look);
   };
@@ -116,7 +117,9 @@
     for (const node of Reflect.get(Node.prototype, "childNodes", element))
       if (node.nodeType === 3 && node.data.trim()) return "text";
     if (style.backgroundImage.includes("url(")) return "image";
-    // An empty inline element says nothing, unless something is drawn of it.
+    // An empty inline element says nothing, unless something is drawn of it; shapes of a drawing
+    // are in its picture.
+    if (inSvg(element)) return null;
     return !INLINE.has(style.display) || isDecorated(view, element, style) ? "block" : null;
   };
   const isDecorated = (view, element, style) =>

@@ -36,7 +36,7 @@ _LEAST = 3
 _NUMBER = re.compile("[0-9]+")
 _ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
 _LENGTH = re.compile(r"-?[0-9.]+\Z")
-_OWN = frozenset({"progress", "meter", "fieldset", "hr"})
+_OWN = frozenset({"progress", "meter", "fieldset", "hr", "option", "optgroup"})
 """Drawn by each browser in its own way, as form controls are; whether they are there counts."""
 _LINES = re.compile("outset|inset|ridge|groove|double")
 """What one browser calls `solid` another calls so, of tables' borders."""
