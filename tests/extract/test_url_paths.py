@@ -63,6 +63,7 @@ def test_every_list_of_names_has_a_safe_path(names: list[str]) -> None:
         ("http://index.jsonl/index.jsonl", "%69ndex.jsonl/index.jsonl"),
         ("http://example.org/-rf/aux.c/a.", "example.org/%2Drf/%61ux.c/a%2E"),
         ("http://example.org/\\é\udcff", "example.org/%5C%C3%A9%FF"),
+        ("http://example.org/a/&b=1&c", "example.org/a/%26b=1&c"),
         ("dns:example.org", "dns/example.org"),
         ("file:///etc/passwd", "file/etc/passwd"),
         ("/etc/passwd", "no-url/etc/passwd"),

@@ -47,7 +47,7 @@ def safe_part(text: str) -> str:
     """One name: ASCII, at most `PART_LIMIT_BYTES`, not hidden, no option, no device."""
     raw = text.encode("utf-8", "surrogateescape")
     name = _UNSAFE.sub(lambda match: b"%%%02X" % match[0][0], raw).decode("ascii")
-    if name[:1] in (".", "-") or _DEVICE.match(name):
+    if name[:1] in (".", "-", "&") or _DEVICE.match(name):
         name = _escaped_start(name)
     if name.endswith("."):
         name = f"{name[:-1]}%2E"
