@@ -41,14 +41,17 @@
     return none ? "" : Math.round(parseFloat(width)) + line + style["border" + side + "Color"];
   });
   const pixels = (text) => Math.round(parseFloat(text) || 0);
-  const FILLING = new Set(["block", "list-item", "flow-root", "flex", "grid"]);
+  const four = (style, names) => names.map((name) => pixels(style[name]));
+  const MARGINS = SIDES.map((side) => "margin" + side), PADDINGS = SIDES.map((side) => "padding" + side);
+  const CORNERS = ["TopLeft", "TopRight", "BottomRight", "BottomLeft"].map((corner) => "border" + corner + "Radius");
+  const FLOWING = new Set(["block", "list-item", "flow-root"]), FILLING = new Set([...FLOWING, "flex", "grid"]);
   const rooms = new Map();
   const roomIn = (view, parent) => {
     if (!rooms.has(parent)) {
       const style = view.getComputedStyle(parent);
       const edges = ["paddingLeft", "paddingRight", "borderLeftWidth", "borderRightWidth"];
-      const inside = boxOf(parent).width - edges.reduce((sum, name) => sum + parseFloat(style[name]), 0);
-      rooms.set(parent, ["block", "list-item", "flow-root"].includes(style.display) ? inside : null);
+      rooms.set(parent, FLOWING.has(style.display)
+        ? boxOf(parent).width - edges.reduce((sum, name) => sum + parseFloat(style[name]), 0) : null);
     }
     return rooms.get(parent);
   };
@@ -62,7 +65,7 @@
     return room === null ? "" : Math.abs(taken - room) < Math.max(1.5, room / 100) ? "all" : "part";
   };
   const margins = (element, style) => {
-    const [top, right, bottom, left] = SIDES.map((side) => pixels(style["margin" + side]));
+    const [top, right, bottom, left] = four(style, MARGINS);
     // Which margins at the beginning of something quirks mode drops, browsers do not agree on.
     const first = of(Reflect.get(Node.prototype, "ownerDocument", element), "compatMode") === "BackCompat" && !Reflect.get(Element.prototype, "previousElementSibling", element);
     const across = Math.abs(left - right) < 2 && left >= 0 ? ["even", "even"] : [right, left];
@@ -76,17 +79,16 @@
     return text + " " + (OWN_ALIGN.has(tagOf(element)) ? "" : style.verticalAlign);
   };
   const drawn = (view, element, style, box) => {
-    const border = lines(style);
     const look = [
-      style.color, style.backgroundColor, picture(style.backgroundImage), border.join(),
+      style.color, style.backgroundColor, picture(style.backgroundImage), lines(style).join(),
       style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
       style.transform.replace(/-?\d+\.\d+/g, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
       ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
-      margins(element, style), SIDES.map((side) => pixels(style["padding" + side])).join(), fills(view, element, style, box),
+      margins(element, style), four(style, PADDINGS).join(), fills(view, element, style, box),
       style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
       [style.letterSpacing, style.textTransform, style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : "",
-      style.boxShadow + style.textShadow, SIDES.map((_, n) => pixels(style["border" + ["TopLeft", "TopRight", "BottomRight", "BottomLeft"][n] + "Radius"])).join(),
+      style.boxShadow + style.textShadow, four(style, CORNERS).join(),
     ].map((part) => part.replaceAll("|", "/")).join("|").replace(/(rgba\([^)]*, )([\d.]+)\)/g, (_, colour, alpha) =>
       `${colour}${Math.round(alpha * 100) / 100})`);
     if (!looks.has(look)) looks.set(look, looks.size);

@@ -35,7 +35,7 @@ _LEAST = 3
 """CSS pixels; what is smaller counts visitors, and is not seen."""
 _NUMBER = re.compile("[0-9]+")
 _ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
-_LENGTH = re.compile(r"-?[0-9.]+\Z")
+_LENGTH = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")
 _OWN = frozenset({"progress", "meter", "fieldset", "hr", "option", "optgroup"})
 """Drawn by each browser in its own way, as form controls are; whether they are there counts."""
 _LINES = re.compile("outset|inset|ridge|groove|double")
@@ -181,10 +181,11 @@ def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
 
 def _near(name: str, mine: str, theirs: str) -> bool:
     """Whether lengths are the same but for how a browser rounds them."""
-    lengths = mine.split(","), theirs.split(",")
-    return name in _ROUNDED and all(
+    if name not in _ROUNDED or mine.count(",") != theirs.count(","):
+        return False
+    return all(
         one == other or (_LENGTH.match(one) and _LENGTH.match(other) and _is_close(one, other))
-        for one, other in zip(*lengths, strict=True)
+        for one, other in zip(mine.split(","), theirs.split(","), strict=True)
     )
 
 

@@ -306,9 +306,9 @@ def test_strips_that_ask_for_consent_are_taken_away_and_said(
 ) -> None:
     whole = "<meta charset=utf-8><h1>Pages</h1><p>" + "words " * 200
     pages.answers["http://strip.example/"] = page(whole + html)  # type: ignore[index]
-    pages.answers["http://plain.example/"] = page(whole)  # type: ignore[index]
+    pages.answers["http://unharmed.example/"] = page(whole)  # type: ignore[index]
     seen = look(without_strips, "http://strip.example/", tmp_path)
-    plain = look(without_strips, "http://plain.example/", tmp_path)
+    plain = look(without_strips, "http://unharmed.example/", tmp_path)
     assert (seen.strips, plain.strips) == (strips, ())
     assert seen.image is not None
     assert plain.image is not None
@@ -347,7 +347,7 @@ HARMS = [
 def test_what_a_rule_of_style_changes_is_seen(
     session: Session, pages: Pages, tmp_path: Path, style: str, restyled: int, lost: int
 ) -> None:
-    plain, other = "http://plain.example/", "http://styled.example/"
+    plain, other = "http://unharmed.example/", "http://styled.example/"
     pages.answers[plain] = page(STYLED)  # type: ignore[index]
     pages.answers[other] = page(f"{STYLED}<style>{style}</style>")  # type: ignore[index]
     found = compare_elements(look(session, plain, tmp_path), look(session, other, tmp_path))
@@ -358,10 +358,10 @@ def test_what_a_rule_of_style_changes_is_seen(
 def test_elements_are_described_alike_in_every_browser(
     session: Session, pages: Pages, tmp_path: Path
 ) -> None:
-    pages.answers["http://plain.example/"] = page(STYLED)  # type: ignore[index]
+    pages.answers["http://unharmed.example/"] = page(STYLED)  # type: ignore[index]
     with opened("chromium", pages) as chromium:
-        first = look(chromium, "http://plain.example/", tmp_path)
-    found = compare_elements(first, look(session, "http://plain.example/", tmp_path))
+        first = look(chromium, "http://unharmed.example/", tmp_path)
+    found = compare_elements(first, look(session, "http://unharmed.example/", tmp_path))
     assert (found.restyled, found.lost, found.added) == (0, 0, 0), found.changes
 
 

@@ -85,6 +85,9 @@ def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[s
         ({"line height": "19.1"}, {"line height": "19.2"}, 0),
         ({"line height": "normal"}, {"line height": "19.2"}, 1),
         ({"size": "16px"}, {"size": "17px"}, 1),
+        # What a page's own scripts have made of the description.
+        ({"margin": "16,0"}, {"margin": "16,0,16,0"}, 1),
+        ({"margin": "1.2.3,0,0,-"}, {"margin": "1,0,0,."}, 1),
     ],
 )
 def test_lengths_that_browsers_round_otherwise_are_the_same(
