@@ -15,7 +15,7 @@ from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
 
-from pinakes.cluster.daemons import JVM
+from pinakes.cluster.daemons import JVM, SERIAL
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import Layout
 from pinakes.cluster.site_files import TOOLS_LOG4J
@@ -87,7 +87,7 @@ def _command(name: str, layout: Layout, programs: Programs) -> str:
     jars = ":".join([*map(str, tool_jars(programs)), str(layout.conf)])
     log4j = (layout.conf / TOOLS_LOG4J).as_uri()
     jvm = (
-        *(str(programs.java), f"-Xmx{HEAP_MB}m", "-XX:TieredStopAtLevel=1", *JVM),
+        *(str(programs.java), f"-Xmx{HEAP_MB}m", "-XX:TieredStopAtLevel=1", *SERIAL, *JVM),
         *(f"-Djava.io.tmpdir={layout.tmp}", f"-Dlog4j.configuration={log4j}"),
     )
     conf = quote(str(layout.conf))
