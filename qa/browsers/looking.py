@@ -45,7 +45,7 @@ class Limits:
     page_s: float = 60.0
     height: int = 4_000
     scroll_pause_ms: int = 60
-    boxes: int = 3_000
+    boxes: int = 10_000
     frames: int = 100
     media: int = 100
     resources: int = 2_000
@@ -78,6 +78,12 @@ def script(name: str) -> str:
     """The function in one of our scripts."""
     text = files("pinakes.qa.browsers").joinpath(f"{name}.js").read_text("utf-8")
     return "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+
+
+@cache
+def observing() -> str:
+    """The function that notes everything about a page but its image."""
+    return f"(limits) => ({script('observe')})(limits, ({script('drawn')})())"
 
 
 def pinning(pins: Pins, now: datetime) -> str:
@@ -192,7 +198,7 @@ class Look:
         if self._without_strips:
             self._take_strips()
         overlay = self._try(script("overlay"), False)
-        observed = self._try(script("observe"), self._limits.of_observation())
+        observed = self._try(observing(), self._limits.of_observation())
         if observed is not None:  # otherwise refused, and a reason says so
             self._note_observed(observed, overlay)
         if self.snapshot.media_type in _NO_PAGES:

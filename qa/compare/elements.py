@@ -20,7 +20,7 @@ ASPECTS = (
     "colour", "background", "picture", "border", "size", "weight", "family", "decoration",
     "transform", "opacity", "display", "before", "after",
     "margin", "padding", "width", "position", "alignment", "line height", "spacing", "marker",
-    "shadow", "corners",
+    "shadow", "corners", "layout",
 )  # fmt: skip
 """What a look of `Snapshot.looks` says, in its order, between bars."""
 

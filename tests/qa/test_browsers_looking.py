@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pinakes.errors import ConfigError
-from pinakes.qa.browsers.looking import Limits, Look, Pins, script
+from pinakes.qa.browsers.looking import Limits, Look, Pins, observing, script
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.tab import BrowserGone, PageEvents, PageRefused, Viewport
 from pinakes.qa.snapshot import Image, Outcome, Rect, Snapshot
@@ -53,7 +53,7 @@ class Tab:
     def run(self, function: str, *arguments: object) -> Any:
         if function == script("readiness"):
             return self._states.pop(0) if len(self._states) > 1 else self._states[0]
-        if function == script("observe"):
+        if function == observing():
             return self._observed()
         if function == script("selectors"):
             self.tried.append(list(arguments[0]))  # type: ignore[call-overload]

@@ -318,10 +318,13 @@ def test_strips_that_ask_for_consent_are_taken_away_and_said(
 
 STYLED = """<!doctype html><meta charset=utf-8><style>
     body { margin: 8px } div { border: 1px solid #999; background: #eee; padding: 3px }
-    i { display: inline-block } i::before { content: "+" }
+    i { display: inline-block } i::before { content: "+"; font-family: Icons }
     </style><h1>Styles</h1><p>Lead</p><ul><li>One<li>Two</ul><table><tr><td>Cell<td>Other</table>
     <div class=a><div class=b></div></div><div class=c><b>Bold</b></div><i class=d></i>
     <p class=e>Text of its own.</p><div style="width:50%;margin:auto" class=f>Half</div>"""
+
+
+DRAWINGS = ("sound", "cut", "html", "gone")
 
 
 HARMS = [
@@ -331,6 +334,7 @@ HARMS = [
     (".c { background: none }", 1, 0),
     (".c { background: none; border: 0 }", 1, 0),
     (".d::before { content: none }", 0, 1),
+    ("@font-face { font-family: Icons; src: url(gone.woff2) }", 1, 0),
     (".e { position: relative; top: 4px; letter-spacing: 1px }", 1, 0),
     (".e { line-height: 2 } .f { border-radius: 6px }", 2, 0),
     ("", 0, 0),
@@ -363,6 +367,25 @@ def test_elements_are_described_alike_in_every_browser(
         first = look(chromium, "http://unharmed.example/", tmp_path)
     found = compare_elements(first, look(session, "http://unharmed.example/", tmp_path))
     assert (found.restyled, found.lost, found.added) == (0, 0, 0), found.changes
+
+
+@pytest.mark.browsers
+def test_drawings_that_failed_are_broken_and_those_without_a_size_are_not(
+    session: Session, pages: Pages, tmp_path: Path
+) -> None:
+    drawing = b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 4 4'><path d='M0 0h4'/></svg>"
+    head = {"Content-Type": "image/svg+xml"}
+    for name, body in (("sound", drawing), ("cut", drawing[:40]), ("html", b"<p>Sorry")):
+        answer = Answer(body=body, headers=head)
+        pages.answers[f"http://drawings.example/{name}.svg"] = answer  # type: ignore[index]
+    images = "".join(f"<img src={name}.svg width=40 height=40>" for name in DRAWINGS)
+    pages.answers["http://drawings.example/"] = page(images)  # type: ignore[index]
+    seen = look(session, "http://drawings.example/", tmp_path)
+    boxes = [box for box in seen.boxes if box.tag == "img"]
+    broken = {name for name, box in zip(DRAWINGS, boxes, strict=True) if box.text}
+    assert broken == {"cut", "html", "gone"}
+    assert seen.pictures is not None
+    assert (seen.pictures.total, seen.pictures.broken) == (4, 3)
 
 
 @pytest.mark.browsers

@@ -1,0 +1,108 @@
+// How elements are drawn, in words that browsers share; a list of these is small on any page.
+() => {
+  const of = (page, name) => Reflect.get(Document.prototype, name, page);
+  const tagOf = (element) => Reflect.get(Element.prototype, "localName", element);
+  const pageOf = (element) => Reflect.get(Node.prototype, "ownerDocument", element);
+  const boxOf = (element) => Element.prototype.getBoundingClientRect.call(element);
+  const IMAGES = new Set(["img", "svg", "canvas", "object", "embed", "iframe", "frame"]);
+  const looks = new Map();
+  const picture = (image) => {
+    if (image === "none") return "";
+    const url = /url\("?([^")]*)/.exec(image);
+    return url ? url[1].split(/[?#]/)[0].split("/").pop().slice(-40) : image.includes("gradient") ? "gradient" : image.split("(")[0];
+  };
+  // Fonts of which no face could be loaded: what is generated with them is an icon, most times.
+  const lost = new Map();
+  const isLost = (page, name) => {
+    if (!lost.has(page)) {
+      const faces = [...of(page, "fonts")].map((face) => [face.family.replaceAll('"', "").trim().toLowerCase(), face.status]);
+      const loaded = new Set(faces.filter(([, status]) => status === "loaded").map(([family]) => family));
+      lost.set(page, new Set(faces.filter(([family, status]) => status === "error" && !loaded.has(family)).map(([family]) => family)));
+    }
+    return lost.get(page).has(name);
+  };
+  const generated = (view, element, at) => {
+    const style = view.getComputedStyle(element, at);
+    if (style.display === "none" || ["none", "normal"].includes(style.content)) return "";
+    const fontless = isLost(pageOf(element), family(style)) ? " without its font" : "";
+    return style.content.slice(0, 40) + picture(style.backgroundImage) + fontless;
+  };
+  // Where a page names no family, browsers say what they have in its place.
+  const GENERIC = { "-webkit-standard": "serif", "times new roman": "serif", "times": "serif", "arial": "sans-serif", "helvetica": "sans-serif", "courier new": "monospace", "courier": "monospace" };
+  const family = (style) => {
+    const first = style.fontFamily.split(",")[0].replaceAll('"', "").trim().toLowerCase();
+    return GENERIC[first] ?? first;
+  };
+  const inSvg = (element) => (Reflect.get(Element.prototype, "namespaceURI", element) ?? "").endsWith("svg");
+  const SIDES = ["Top", "Right", "Bottom", "Left"];
+  const lines = (style) => SIDES.map((side) => {
+    const line = style["border" + side + "Style"], width = style["border" + side + "Width"];
+    const none = line === "none" || line === "hidden" || parseFloat(width) < 0.5;
+    return none ? "" : Math.round(parseFloat(width)) + line + style["border" + side + "Color"];
+  });
+  const pixels = (text) => Math.round(parseFloat(text) || 0);
+  const four = (style, names) => names.map((name) => pixels(style[name]));
+  const MARGINS = SIDES.map((side) => "margin" + side), PADDINGS = SIDES.map((side) => "padding" + side);
+  const CORNERS = ["TopLeft", "TopRight", "BottomRight", "BottomLeft"].map((corner) => "border" + corner + "Radius");
+  const FLOWING = new Set(["block", "list-item", "flow-root"]), FILLING = new Set([...FLOWING, "flex", "grid"]);
+  const rooms = new Map();
+  const roomIn = (view, parent) => {
+    if (!rooms.has(parent)) {
+      const style = view.getComputedStyle(parent);
+      const edges = ["paddingLeft", "paddingRight", "borderLeftWidth", "borderRightWidth"];
+      rooms.set(parent, FLOWING.has(style.display)
+        ? boxOf(parent).width - edges.reduce((sum, name) => sum + parseFloat(style[name]), 0) : null);
+    }
+    return rooms.get(parent);
+  };
+  // Whether it is as wide as there is room: so in every browser, whatever its letters measure.
+  const fills = (view, element, style, box) => {
+    const parent = Reflect.get(Node.prototype, "parentElement", element);
+    if (!parent || !FILLING.has(style.display) || style.float !== "none" || !["static", "relative"].includes(style.position)) return "";
+    const room = roomIn(view, parent), left = parseFloat(style.marginLeft), right = parseFloat(style.marginRight);
+    // Margins that are alike may be those that centre a box of its own width.
+    const taken = left === right ? box.width : box.width + left + right;
+    return room === null ? "" : Math.abs(taken - room) < Math.max(1.5, room / 100) ? "all" : "part";
+  };
+  const margins = (element, style) => {
+    const [top, right, bottom, left] = four(style, MARGINS);
+    // Which margins at the beginning of something quirks mode drops, browsers do not agree on.
+    const first = of(pageOf(element), "compatMode") === "BackCompat" && !Reflect.get(Element.prototype, "previousElementSibling", element);
+    const across = Math.abs(left - right) < 2 && left >= 0 ? ["even", "even"] : [right, left];
+    return [first ? "" : top, across[0], bottom, across[1]].join();
+  };
+  // Old attributes (valign, align=middle) have a value of each browser's own.
+  const OWN_ALIGN = new Set([...IMAGES, "td", "th", "tr", "tbody", "thead", "tfoot"]);
+  const alignment = (element, style) => {
+    const right = style.direction === "rtl";
+    const text = style.textAlign.replace(/^-(webkit|moz)-/, "").replace("start", right ? "right" : "left").replace("end", right ? "left" : "right");
+    return text + " " + (OWN_ALIGN.has(tagOf(element)) ? "" : style.verticalAlign);
+  };
+  // How what is in it is laid out, and what of it is drawn.
+  const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "overflowX", "overflowY", "objectFit", "backgroundSize", "backgroundRepeat", "filter", "clipPath"];
+  const layout = (element, style) => (inSvg(element) ? "" : LAYOUT.map((name) => style[name]).join(" "));
+  const describe = (view, element, style, box) => {
+    const look = [
+      style.color, style.backgroundColor, picture(style.backgroundImage), lines(style).join(),
+      style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
+      style.transform.replace(/-?\d+\.\d+/g, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
+      // Of what is replaced, Firefox gives its alternative text as generated.
+      ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
+      margins(element, style), four(style, PADDINGS).join(), fills(view, element, style, box),
+      style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
+      [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : "",
+      style.boxShadow + style.textShadow, four(style, CORNERS).join(),
+      layout(element, style),
+    ].map((part) => part.replaceAll("|", "/")).join("|").replace(/(rgba\([^)]*, )([\d.]+)\)/g, (_, colour, alpha) =>
+      `${colour}${Math.round(alpha * 100) / 100})`);
+    if (!looks.has(look)) looks.set(look, looks.size);
+    return looks.get(look);
+  };
+  const INLINE = new Set(["inline", "contents", "ruby", "ruby-text"]);
+  const CLEAR = /^transparent$|, 0\)$/;
+  const isDecorated = (view, element, style) =>
+    !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
+    ["::before", "::after"].some((at) => !["", '""'].includes(generated(view, element, at)));
+  return { describe, inSvg, looks, IMAGES, isBox: (view, element, style) =>
+    !INLINE.has(style.display) || isDecorated(view, element, style) };
+}
