@@ -79,8 +79,11 @@
     return text + " " + (OWN_ALIGN.has(tagOf(element)) ? "" : style.verticalAlign);
   };
   // How what is in it is laid out, and what of it is drawn.
-  const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "overflowX", "overflowY", "objectFit", "backgroundSize", "backgroundRepeat", "filter", "clipPath"];
-  const layout = (element, style) => (inSvg(element) ? "" : LAYOUT.map((name) => style[name]).join(" "));
+  const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "objectFit", "backgroundSize", "backgroundRepeat", "filter", "clipPath"];
+  const layout = (element, style) => inSvg(element) ? "" : [
+    // One browser gives what is said of several backgrounds alike once, another for each.
+    ...LAYOUT.map((name) => [...new Set(style[name].split(", "))].join()),
+    ...(IMAGES.has(tagOf(element)) ? [] : [style.overflowX, style.overflowY])].join(" ");
   const describe = (view, element, style, box) => {
     const look = [
       style.color, style.backgroundColor, picture(style.backgroundImage), lines(style).join(),
