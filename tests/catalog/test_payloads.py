@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from landed_stores import LandedStore, page, sha1_of
 
-from pinakes.catalog.captures import place_captures, scan_captures_of
+from pinakes.catalog.captures import Placed, place_captures, scan_captures_of
 from pinakes.catalog.payloads import read_body
-from pinakes.catalog.revisit_targets import Targets, captures_named
+from pinakes.catalog.revisit_targets import Targets, captures_named, have_one_body
 from pinakes.errors import UnresolvedReference
 from pinakes.index.urlkey import urlkey
 
@@ -84,3 +84,45 @@ def test_of_two_of_a_second_it_has_that_of_its_moment(
     assert b"".join(read_body(store.rows, store.archive, placed)) == b"later"
     found = Targets(store.rows, captures_named(store.rows, [placed.capture])).of(placed.capture)
     assert [one.facts.date for one in found] == ["2020-01-02T03:04:05.5Z"]
+
+
+def revisit_among(
+    store: LandedStore, named: str, *bodies: tuple[str, bytes], by_id: str | None = None
+) -> Placed:
+    """A revisit without a digest, of captures of one URI at these moments."""
+    for number, (moment, body) in enumerate(bodies):
+        store.land(f"c{number}", "a.warc.gz", page(URI, body, date=moment))
+    fields = [("WARC-Refers-To-Target-URI", URI), ("WARC-Refers-To-Date", named)]
+    for capture in scan_captures_of(store.rows, urlkey(URI)):
+        if capture.facts.date == by_id:
+            fields += [("WARC-Refers-To", f"<{capture.facts.record_id}>")]
+    store.land("two", "r.warc.gz", page(REVISIT, b"", record_type="revisit", extra=fields))
+    [placed] = place_captures(store.rows, scan_captures_of(store.rows, urlkey(REVISIT)))
+    return placed
+
+
+@pytest.mark.parametrize(
+    "named", ["2021-01-02T03:04:05Z", "2021-01-02T03:04:05.7Z", "2021-01-02T03:04:05.900000Z"]
+)
+def test_where_two_bodies_may_be_meant_none_is_given(store: LandedStore, named: str) -> None:
+    """Nor is one taken for the other that differs behind the microsecond."""
+    moments = ("2021-01-02T03:04:05.9000001Z", "2021-01-02T03:04:05.9000009Z")
+    placed = revisit_among(store, named, *zip(moments, (b"one", b"two"), strict=True))
+    with pytest.raises(UnresolvedReference, match="2 records of unequal bodies"):
+        list(read_body(store.rows, store.archive, placed))
+
+
+def test_a_moment_tells_what_no_microsecond_tells(store: LandedStore) -> None:
+    moments = ("2021-01-02T03:04:05.9000001Z", "2021-01-02T03:04:05.9000009Z")
+    placed = revisit_among(store, moments[1], *zip(moments, (b"one", b"two"), strict=True))
+    assert b"".join(read_body(store.rows, store.archive, placed)) == b"two"
+
+
+def test_a_moment_goes_before_an_id_and_both_may_be_meant(store: LandedStore) -> None:
+    moments = ("2021-01-02T03:04:05.1Z", "2021-01-02T03:04:05.2Z")
+    placed = revisit_among(
+        store, moments[1], *zip(moments, (b"one", b"two"), strict=True), by_id=moments[0]
+    )
+    assert b"".join(read_body(store.rows, store.archive, placed)) == b"two"
+    targets = Targets(store.rows, captures_named(store.rows, [placed.capture]))
+    assert not have_one_body(targets.of(placed.capture))

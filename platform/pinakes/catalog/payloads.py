@@ -7,6 +7,7 @@ latest earlier record of its URI with its digest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -33,6 +34,7 @@ from .declared import may_stand_for
 from .lookup import INDEXED
 
 _WINDOW_BYTES = 1 << 16
+_FRACTION = re.compile(r"[.]([0-9]+)")
 
 
 @contextmanager
@@ -118,19 +120,31 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
             if c.time.startswith(second) and _fits(c, uri, declared, may_have_digest)
         ]
         exact = at_moment(candidates, written_date)
-        candidates.sort(
-            key=lambda c: (
-                c.facts.record_id != wanted_id,
-                declared is not None and not has_digest(c.facts, declared),
-                c not in exact,
+
+        def unlikely(candidate: Capture) -> tuple[bool, bool, bool]:
+            return (
+                candidate not in exact,
+                candidate.facts.record_id != wanted_id,
+                declared is not None and not has_digest(candidate.facts, declared),
             )
-        )
+
+        candidates.sort(key=unlikely)
+        likeliest = [one for one in candidates if unlikely(one) == unlikely(candidates[0])]
     elif declared and capture.facts.target_uri:
         uri = capture.facts.target_uri
         earlier = scan_captures_of(rows, urlkey(uri), stop_time=capture.time)
         candidates = [c for c in earlier if _fits(c, uri, declared, has_digest)][::-1]
+        likeliest = candidates
     else:
         raise UnresolvedReference("the revisit names no original", file=_where(capture))
+    # Of a digest that no row knows, the body itself tells.
+    is_told = declared is not None and not any(has_digest(c.facts, declared) for c in likeliest)
+    if not is_told and len({one.facts.payload_sha256 or one.key for one in likeliest}) > 1:
+        raise UnresolvedReference(
+            f"it may mean {len(likeliest)} records of unequal bodies: {uri} of "
+            f"{written_date or 'before'}",
+            file=_where(capture),
+        )
     for placed in place_captures(rows, candidates):
         return placed
     raise UnresolvedReference(
@@ -158,10 +172,16 @@ def _fits(
 def at_moment(captures: Sequence[Capture], date: str | None) -> Sequence[Capture]:
     """Of captures of one second those of the moment that a revisit names, where it names a fraction
     of a second (WARC/1.1, clause 5.4) and some are of that; else all."""
-    moment = parse_date(date or "")
-    if moment is None or not moment.microsecond:
+    fraction = _fraction(date or "")
+    if parse_date(date or "") is None or not fraction:
         return captures
-    return [one for one in captures if parse_date(one.facts.date) == moment] or captures
+    return [one for one in captures if _fraction(one.facts.date) == fraction] or captures
+
+
+def _fraction(date: str) -> str:
+    """The digits of a second's fraction, nine at most by the standard: `parse_date` keeps six."""
+    found = _FRACTION.search(date)
+    return found[1].rstrip("0") if found else ""
 
 
 def has_digest(facts: CaptureFacts, declared: str) -> bool:

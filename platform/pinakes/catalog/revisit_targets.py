@@ -98,10 +98,14 @@ class Targets:
         if named is not None:
             second = named[1]
             at = [c for c in _full((*self._there[named], *further)) if c.time.startswith(second)]
-            found = _meant(revisit, at, lambda c: may_have_digest(c.facts, facts.declared_digest))
+            fitting = [c for c in at if may_have_digest(c.facts, facts.declared_digest)]
+            found = _meant(revisit, at, lambda c: c in fitting)
             if found:
                 exact = [capture for capture in found if capture.facts.target_uri == uri]
-                return list(at_moment(exact or found, facts.refers_to_date))
+                dated = at_moment(fitting, facts.refers_to_date)
+                # Its id may name another one of that second than its date does: both may be meant.
+                others = [c for c in dated if c not in found] if dated is not fitting else []
+                return [*others, *at_moment(exact or found, facts.refers_to_date)]
         with_id = [c for c in _full(beside) if c.facts.record_id == facts.refers_to_id is not None]
         if with_id:
             return with_id
