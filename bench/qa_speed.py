@@ -39,7 +39,8 @@ from pinakes.qa.views.side import ReplaySide
 
 MOMENT = datetime.fromisoformat(DATES[1].replace("Z", "+00:00"))
 COMPARISON_LIMIT_MS = 100.0
-PAIR_LIMIT_S = 1.2
+LOOKED_AT_LIMIT_S, PROVEN_LIMIT_S = 1.0, 0.2
+CRAWL_PAGES = 10_000
 GROWTH_LIMIT = 1.25
 """Memory at the last page to that at page 100: what is called no growth."""
 
@@ -182,19 +183,25 @@ def comparisons(seen: dict[str, list[LoadedSnapshot]], table: Table) -> None:
 
 def pairs(folder: Path, pages: int, table: Table) -> None:
     """Seconds per pair, end to end: `qa run` with two processes, from its start to its end."""
-    for words, name in ((("--look-twice",), ", --look-twice"), ((), "")):
+    for words, name, limit_s in (
+        (("--look-twice",), "both looked at", LOOKED_AT_LIMIT_S),
+        ((), "proven by bytes", PROVEN_LIMIT_S),
+    ):
         output = f"run{len(words)}"
         asked = ("qa", "run", CRAWLS[1], "--size", str(pages), "-j", "2", *words)
         cost = run_step(pinakes(*asked, "-o", output), folder)
         done = sum(1 for _ in (folder / output / "pairs.jsonl").open())
         each = cost.wall_s / max(done, 1)
         table.line(
-            f"seconds per pair, {done} pairs, -j 2{name}",
+            f"seconds per pair, {done} pairs, -j 2, {name}",
             f"{each:.2f} ({cost.wall_s:.0f} s in all, chromium)",
-            f"<= {PAIR_LIMIT_S}",
-            within=done >= pages and each <= PAIR_LIMIT_S,
+            f"<= {limit_s}",
+            within=done >= pages and each <= limit_s,
         )
-        table.line(f"pairs per hour{name}", f"{3600 / each:,.0f}")
+        table.line(
+            f"pages a minute, {name}",
+            f"{60 / each:,.0f}; {CRAWL_PAGES:,} take {CRAWL_PAGES * each / 3600:.1f} h (reckoned)",
+        )
 
 
 def memory(stores: Stores, folder: Path, looked: int, pages: int, table: Table) -> None:
