@@ -12,6 +12,7 @@ import pytest
 from review_process import Serving, serving
 from review_scene import RUN, pairs_of, result, rows_in, view, with_images, write_run, write_sample
 
+from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.review.judgement_rows import read_judgements
 from pinakes.qa.snapshot import Outcome
 
@@ -26,6 +27,8 @@ pytestmark = pytest.mark.slow
 EVIL = (
     'http://evil.example/"><script>document.title="run"</script><img src=x onerror=alert(1)>\u202e'
 )
+BY_BROWSER = Verdict.BY_BROWSER.value
+DRAWS = "firefox was sent the same bytes for all that both asked, and lacks nothing more"
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results[4] = replace(results[4], other=lost)
     none = view("replay:current", outcome=Outcome.CUT_OFF, reasons=("the browser hung",))
     results[8] = replace(results[8], other=none)
+    results[39] = replace(results[39], verdict=Verdict.BY_BROWSER, reasons=(DRAWS,))
     write_run(folder / RUN, results)
     write_sample(folder / RUN, [*results, result(len(results))])  # its last page is wanting
     return folder
@@ -100,6 +104,19 @@ def test_judged_by_keyboard_and_still_there(page: Page, run: Path) -> None:
     assert len(kept[0]) > 1  # none overwrites another
     assert [one.label.value for one in kept[1]] == ["accept"]
     assert {one.author for one in (*kept[0], *kept[1])} == {"Nadia"}
+
+
+def test_what_a_browser_draws_otherwise_is_found_by_its_verdict(page: Page) -> None:
+    page.open("Omar")
+    page.keys("f")
+    Select(page.find("[name=state]")).select_by_value("")
+    Select(page.find("[name=verdict]")).select_by_value("differs-by-browser")
+    page.until(lambda: page.js("return list.pairs.map((one) => one.verdict)") == [BY_BROWSER])
+    page.until(lambda: page.text("#verdict") == BY_BROWSER)
+    assert DRAWS in page.text("body")
+    page.keys("a")
+    page.saved()
+    assert page.pressed() == "accept"
 
 
 def test_a_key_that_comes_before_its_pair_judges_nothing(page: Page) -> None:
