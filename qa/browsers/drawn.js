@@ -40,6 +40,8 @@
     const none = line === "none" || line === "hidden" || parseFloat(width) < 0.5;
     return none ? "" : Math.round(parseFloat(width)) + line + style["border" + side + "Color"];
   });
+  const outline = (style) =>
+    style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 0.5 ? "" : " outline " + pixels(style.outlineWidth) + style.outlineStyle + style.outlineColor;
   const pixels = (text) => Math.round(parseFloat(text) || 0);
   const four = (style, names) => names.map((name) => pixels(style[name]));
   const MARGINS = SIDES.map((side) => "margin" + side), PADDINGS = SIDES.map((side) => "padding" + side);
@@ -61,15 +63,16 @@
     if (!parent || !FILLING.has(style.display) || style.float !== "none" || !["static", "relative"].includes(style.position)) return "";
     const room = roomIn(view, parent), left = parseFloat(style.marginLeft), right = parseFloat(style.marginRight);
     // Margins that are alike may be those that centre a box of its own width.
-    const taken = left === right ? box.width : box.width + left + right;
+    const taken = Math.abs(left - right) < 2 ? box.width : box.width + left + right;
     return room === null ? "" : Math.abs(taken - room) < Math.max(1.5, room / 100) ? "all" : "part";
   };
   const margins = (element, style) => {
     const [top, right, bottom, left] = four(style, MARGINS);
-    // Which margins at the beginning of something quirks mode drops, browsers do not agree on.
-    const first = of(pageOf(element), "compatMode") === "BackCompat" && !Reflect.get(Element.prototype, "previousElementSibling", element);
+    // Which margins at either end of something quirks mode drops, browsers do not agree on.
+    const quirks = of(pageOf(element), "compatMode") === "BackCompat";
+    const isLone = (side) => quirks && !Reflect.get(Element.prototype, side + "ElementSibling", element);
     const across = Math.abs(left - right) < 2 && left >= 0 ? ["even", "even"] : [right, left];
-    return [first ? "" : top, across[0], bottom, across[1]].join();
+    return [isLone("previous") ? "" : top, across[0], isLone("next") ? "" : bottom, across[1]].join();
   };
   // Old attributes (valign, align=middle) have a value of each browser's own.
   const OWN_ALIGN = new Set([...IMAGES, "td", "th", "tr", "tbody", "thead", "tfoot"]);
@@ -84,6 +87,8 @@
     // One browser gives what is said of several backgrounds alike once, another for each.
     ...LAYOUT.map((name) => [...new Set(style[name].split(", "))].join()),
     ...(IMAGES.has(tagOf(element)) ? [] : [style.overflowX, style.overflowY])].join(" ");
+  // Their parts are rounded by each browser in its own way.
+  const COLOUR = /\b(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
   const describe = (view, element, style, box) => {
     const look = [
       style.color, style.backgroundColor, picture(style.backgroundImage), lines(style).join(),
@@ -94,10 +99,10 @@
       margins(element, style), four(style, PADDINGS).join(), fills(view, element, style, box),
       style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
       [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : "",
-      style.boxShadow + style.textShadow, four(style, CORNERS).join(),
+      style.boxShadow + style.textShadow + outline(style), four(style, CORNERS).join(),
       layout(element, style),
-    ].map((part) => part.replaceAll("|", "/")).join("|").replace(/(rgba\([^)]*, )([\d.]+)\)/g, (_, colour, alpha) =>
-      `${colour}${Math.round(alpha * 100) / 100})`);
+    ].map((part) => part.replaceAll("|", "/")).join("|").replace(COLOUR, (colour) =>
+      colour.replace(/\d*\.\d+/g, (number) => Math.round(number * 100) / 100));
     if (!looks.has(look)) looks.set(look, looks.size);
     return looks.get(look);
   };

@@ -14,21 +14,26 @@
   const styles = { sheets: 0, unreadable_sheets: 0, rules: 0 };
   const rectangle = (box, at) => ({
     x: Math.round(box.x + at.x), y: Math.round(box.y + at.y), width: Math.round(box.width), height: Math.round(box.height) });
+  // The beginning of its own text, and letters that stand for the rest: numbers in it may differ.
   const ownText = (element) => {
     let own = "";
     for (const node of Reflect.get(Node.prototype, "childNodes", element)) {
       if (node.nodeType === 3) own += node.data + " ";
-      if (own.length > 400) break;
+      if (own.length > 10000) break;
     }
-    return own.trim().replace(/\s+/g, " ").slice(0, 60);
+    own = own.trim().replace(/\s+/g, " ");
+    let sum = 0;
+    for (const letter of own.slice(60).replace(/\d+/g, "0")) sum = (31 * sum + letter.codePointAt(0)) % 4294967296;
+    const rest = sum.toString().replace(/\d/g, (digit) => "abcdefghij"[digit]);
+    return own.slice(0, 60) + (own.length > 60 ? "…" + rest : "");
   };
   const finite = (number) => (Number.isFinite(number) ? number : null);
 
   const isBroken = (image) => {
     if (!image.complete || image.naturalWidth || !(image.currentSrc || image.getAttribute("src"))) return false;
-    // A drawing that names no size has none either; only of a broken one this is an error (HTML,
-    // "check the usability of the image argument").
-    try { document.createElement("canvas").getContext("2d").drawImage(image, 0, 0); return false; } catch (error) { return true; }
+    // A drawing that names no size may have none either; only of a broken one this is an error (HTML,
+    // "check the usability of the image argument").  Firefox's drawImage does not say so.
+    try { document.createElement("canvas").getContext("2d").createPattern(image, ""); return false; } catch (error) { return true; }
   };
   // What pictures and films are, beside where: which size of its own a drawing has, browsers do not agree on.
   const stateOf = (element, tag) => {

@@ -63,6 +63,8 @@ class ElementDifference:
     """Elements of the first without one of their kind, tag and text in the second; of pictures and
     films their size, and whether they are broken, is their text."""
     added: int
+    changed: int
+    """All that are lost, added or restyled; any is nearly proof."""
     lost_share: float
     """Of all elements of the first."""
     restyled: int
@@ -141,6 +143,7 @@ def compare_elements(
     return ElementDifference(
         lost=len(lost),
         added=len(added),
+        changed=len(lost) + len(added) + len(restyled),
         lost_share=len(lost) / max(1, len(mine)),
         restyled=len(restyled),
         restyled_share=len(restyled) / max(1, len(pairs)),
@@ -174,9 +177,12 @@ def _left(all_of_them: Sequence[_Drawn], matched: Iterable[_Drawn]) -> list[_Dra
 def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
     """The aspects that differ."""
     pairs = zip(ASPECTS, one.aspects, other.aspects, strict=True)
-    return [
+    found = [
         name for name, mine, theirs in pairs if mine != theirs and not _near(name, mine, theirs)
     ]
+    # Whether it fills its room is asked of what is as wide as it was, by whatever rounding.
+    is_as_wide = not _is_apart(one.box.rect.width, other.box.rect.width)
+    return [name for name in found if name != "width" or not is_as_wide]
 
 
 def _near(name: str, mine: str, theirs: str) -> bool:

@@ -150,8 +150,12 @@ def features(comparison: Comparison) -> tuple[float, ...]:
     )
 
 
-def reasons(comparison: Comparison) -> tuple[str, ...]:
-    """The differences in words, the worst first; none if there is none that people see."""
+def reasons(comparison: Comparison, *, is_drawn_alike: bool = True) -> tuple[str, ...]:
+    """The differences in words, the worst first; none if there is none that people see.
+
+    Unless it is drawn alike, by one browser, how much of the page looks different says nothing:
+    letters do, and what is below them is elsewhere.
+    """
     found: list[str] = []
     if comparison.payloads:
         found.append(other_bytes(comparison.payloads))
@@ -164,7 +168,7 @@ def reasons(comparison: Comparison) -> tuple[str, ...]:
     if comparison.image is None:
         found.append("one of the two has no image")
     else:
-        found += _of_image(comparison.image)
+        found += _of_image(comparison.image, is_drawn_alike=is_drawn_alike)
     return tuple(found)
 
 
@@ -197,6 +201,8 @@ def _named(urls: Sequence[str]) -> str:
 def _of_pictures(picture: PictureDifference) -> Iterator[str]:
     if picture.changed:
         yield f"pictures that look different: {picture.changed:,}"
+    if picture.raster:
+        yield f"a picture is another in {picture.raster:.0%} of its area"
     if picture.flattened:
         yield f"pictures now of a single colour: {picture.flattened:,}"
 
@@ -210,9 +216,11 @@ def _of_text(text: TextDifference) -> Iterator[str]:
         yield f"{text.misread:.0%} of the non-ASCII letters are in a wrong encoding"
 
 
-def _of_image(image: ImageDifference) -> Iterator[str]:
+def _of_image(image: ImageDifference, *, is_drawn_alike: bool) -> Iterator[str]:
     if image.emptied_tiles > _MUCH:
         yield f"{image.emptied_tiles:.0%} of the page is blank and was not"
+    if not is_drawn_alike:
+        return
     if image.changed_tiles > _MUCH:
         yield f"{image.changed_tiles:.0%} of the page looks different"
     if image.gone > _MUCH:

@@ -8,9 +8,10 @@ scaling and smoothing does not count.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
-from pinakes.qa.snapshot import Rect, Snapshot
+from pinakes.qa.snapshot import Box, Rect, Snapshot
 
 from .arrays_extra import NDArray, cv2, np
 from .pixels import SCALE, Mask, Pixels
@@ -24,6 +25,14 @@ _CHANGED = 0.05
 """Mean difference of colours, from 0 to 1, from which a picture counts as changed."""
 
 _FLAT = 0.02
+_CELLS = 8
+_RASTER = 0.15
+"""Difference of a cell from which it counts; scaling blurs edges otherwise."""
+
+_LEAST_RASTER = 40
+"""CSS pixels."""
+_SHIFTS = (0, -1, 1)
+"""Pixels of the image; browsers round places otherwise."""
 _AHEAD = 12
 _FRAMES = frozenset({"iframe", "frame"})
 
@@ -40,6 +49,8 @@ class PictureDifference:
     """The largest difference of a picture: the mean over its colours, from 0 to 1."""
     whole: float
     """The largest changed share of one picture."""
+    raster: float
+    """The same of `img` of one natural size: browsers draw their pixels alike."""
     flattened: int
     """Pictures that now have a single colour and had not."""
     gone: int
@@ -61,12 +72,15 @@ def compare_pictures(
     pairs, gone = _match(mine, theirs)
     new = len(theirs) - len(pairs)
     if masked is not None:
-        pairs = [pair for pair in pairs if not _is_masked(pair[0], masked)]
-        gone = [rect for rect in gone if not _is_masked(rect, masked)]
+        pairs = [pair for pair in pairs if not _is_masked(pair[0].rect, masked)]
+        gone = [box for box in gone if not _is_masked(box.rect, masked)]
     changed = flattened = 0
     area = changed_area = 0
-    worst = whole = 0.0
-    for one, other in pairs:
+    worst = whole = raster = 0.0
+    for mine_box, their_box in pairs:
+        one, other = mine_box.rect, their_box.rect
+        if _is_raster(mine_box) and mine_box.text == their_box.text:
+            raster = max(raster, _changed_raster(pixels, (one, other)))
         before, after = _small(pixels[0], one), _small(pixels[1], other)
         apart = _apart(before, after)
         area += one.width * one.height
@@ -76,12 +90,13 @@ def compare_pictures(
             changed += 1
             changed_area += one.width * one.height
         flattened += float(before.std()) > _FLAT >= float(after.std())
-    lost = sum(rect.width * rect.height for rect in gone)
+    lost = sum(box.rect.width * box.rect.height for box in gone)
     return PictureDifference(
         changed=changed,
         changed_share=changed_area / max(1, area),
         worst=worst,
         whole=whole,
+        raster=raster,
         flattened=flattened,
         gone=len(gone),
         new=new,
@@ -89,8 +104,8 @@ def compare_pictures(
     )
 
 
-def _pictures(snapshot: Snapshot, pixels: Pixels) -> list[tuple[str, Rect]]:
-    """Tag and position of elements that show a picture, in document order."""
+def _pictures(snapshot: Snapshot, pixels: Pixels) -> list[Box]:
+    """Elements that show a picture, in document order."""
     bottom = pixels.shape[0] * SCALE
     frames = [box.rect for box in snapshot.boxes if box.tag in _FRAMES]
     found = []
@@ -103,8 +118,16 @@ def _pictures(snapshot: Snapshot, pixels: Pixels) -> list[tuple[str, Rect]]:
         # One that covers all of a page is its background, which tiles compare.
         if rect.height > 2 * snapshot.viewport_height or any(_within(rect, f) for f in frames):
             continue
-        found.append((box.tag, rect))
+        found.append(box)
     return found[:_MOST]
+
+
+def _is_raster(box: Box) -> bool:
+    return (
+        box.tag == "img"
+        and bool(box.text)
+        and min(box.rect.width, box.rect.height) >= _LEAST_RASTER
+    )
 
 
 def _within(rect: Rect, frame: Rect) -> bool:
@@ -121,27 +144,28 @@ def _is_masked(rect: Rect, masked: Mask) -> bool:
     return bool(part.size and part.any())
 
 
-def _match(
-    mine: Sequence[tuple[str, Rect]], theirs: Sequence[tuple[str, Rect]]
-) -> tuple[list[tuple[Rect, Rect]], list[Rect]]:
+def _match(mine: Sequence[Box], theirs: Sequence[Box]) -> tuple[list[tuple[Box, Box]], list[Box]]:
     """Each with the next of its tag and size, in order; and those that have none."""
     pairs, gone = [], []
     expected = 0
-    for tag, rect in mine:
+    for box in mine:
         ahead = range(expected, min(len(theirs), expected + _AHEAD))
-        at = next((n for n in ahead if theirs[n][0] == tag and _alike(rect, theirs[n][1])), None)
+        at = next((n for n in ahead if _is_alike(box, theirs[n])), None)
         if at is None:
-            gone.append(rect)
+            gone.append(box)
         else:
-            pairs.append((rect, theirs[at][1]))
+            pairs.append((box, theirs[at]))
             expected = at + 1
     return pairs, gone
 
 
-def _alike(one: Rect, other: Rect) -> bool:
-    return all(
+def _is_alike(one: Box, other: Box) -> bool:
+    return one.tag == other.tag and all(
         abs(a - b) <= max(4, a // 20)
-        for a, b in ((one.width, other.width), (one.height, other.height))
+        for a, b in (
+            (one.rect.width, other.rect.width),
+            (one.rect.height, other.rect.height),
+        )
     )
 
 
@@ -153,17 +177,33 @@ def _columns(rect: Rect) -> slice:
     return slice(rect.x // SCALE, -(-(rect.x + rect.width) // SCALE))
 
 
-def _small(pixels: Pixels, rect: Rect) -> NDArray[np.float32]:
+def _changed_raster(pixels: tuple[Pixels, Pixels], rects: tuple[Rect, Rect]) -> float:
+    """The changed share, where the second is laid upon the first so that least of it differs."""
+    before = _small(pixels[0], rects[0], _CELLS)
+    least = 1.0
+    for down, across in product(_SHIFTS, _SHIFTS):
+        moved = replace(
+            rects[1], x=max(0, rects[1].x + across * SCALE), y=max(0, rects[1].y + down * SCALE)
+        )
+        least = min(least, _changed_part(before, _small(pixels[1], moved, _CELLS), _RASTER))
+        if not least:
+            break
+    return least
+
+
+def _small(pixels: Pixels, rect: Rect, side: int = _SIDE) -> NDArray[np.float32]:
     """A picture at one size, from 0 to 1; one beside the image is black."""
     part = pixels[_rows(rect), _columns(rect)]
     if not part.size:
-        return np.zeros((_SIDE, _SIDE, 3), dtype=np.float32)
-    small = cv2.resize(part, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
+        return np.zeros((side, side, 3), dtype=np.float32)
+    small = cv2.resize(part, (side, side), interpolation=cv2.INTER_AREA)
     return np.asarray(small, dtype=np.float32) / 255
 
 
-def _changed_part(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    return float((np.abs(one - other).max(axis=2) > _CHANGED).mean())
+def _changed_part(
+    one: NDArray[np.float32], other: NDArray[np.float32], least: float = _CHANGED
+) -> float:
+    return float((np.abs(one - other).max(axis=2) > least).mean())
 
 
 def _apart(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:

@@ -1,14 +1,17 @@
 """A trained model: from features to similar, dissimilar or uncertain, with a confidence.
 
-    {"schema": 1, "name": "same-browser", "version": "…", "features": ["image_gone", …],
+    {"schema": 2, "name": "same-browser", "version": "…", "features": ["image_gone", …],
+     "decisive": ["element_changed", …], "decisive_probability": P,
      "base": B, "calibration": [A, C], "uncertain": [LOW, HIGH],
      "trees": [{"feature": […], "threshold": […], "left": […], "right": […], "value": […]}, …],
      "training": {…}}
 
-A tree is walked from node 0: left where the feature is at most the threshold, else right; a
-feature of -1 marks a leaf, whose value is added.  The sum S of all leaves and B, calibrated, is the
-probability that the pair is dissimilar: 1 / (1 + exp(-(A * S + C))).  Below LOW it is similar,
-above HIGH dissimilar.  Standard library only; a model file is data, and nothing in it runs.
+Where a decisive feature is above 0, P is the probability that the pair is dissimilar, and the trees
+are not asked.  A tree is walked from node 0: left where the feature is at most the threshold, else
+right; a feature of -1 marks a leaf, whose value is added.  The sum S of all leaves and B,
+calibrated, is the probability that the pair is dissimilar: 1 / (1 + exp(-(A * S + C))).  Below LOW
+it is similar, above HIGH dissimilar.  Standard library only; a model file is data, and nothing in
+it runs.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from typing import Any, Literal, NamedTuple
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.qa.results.pair_result import Verdict
 
-SCHEMA = 1
+SCHEMA = 2
 NAMES = ("same-browser", "across-browsers")
 _LEAF = -1
 _LARGEST = 700.0
@@ -69,11 +72,13 @@ class Tree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """Gradient boosted trees, calibrated."""
+    """Gradient boosted trees, calibrated, for what no decisive feature tells."""
 
     name: str
     version: str
     features: tuple[str, ...]
+    decisive: tuple[str, ...] = ()
+    decisive_probability: float = 1.0
     base: float
     calibration: tuple[float, float]
     uncertain: tuple[float, float]
@@ -83,8 +88,12 @@ class Model:
 
     def __post_init__(self) -> None:
         known = range(_LEAF, len(self.features))
+        if not set(self.decisive) <= set(self.features):
+            raise ValueError("a decisive feature without a name")
         if any(feature not in known for tree in self.trees for feature in tree.feature):
             raise ValueError("a tree uses a feature without a name")
+        if not 0 <= self.decisive_probability <= 1:
+            raise ValueError("a probability above 1 or below 0")
         if not 0 <= self.uncertain[0] <= self.uncertain[1] <= 1:
             raise ValueError("the bounds of uncertain are not in order")
 
@@ -110,7 +119,9 @@ class Model:
     def probability(self, features: Mapping[str, float]) -> float:
         """How likely it is that the pair is dissimilar; raises as `judge` does."""
         slope, offset = self.calibration
-        return sigmoid(slope * self.score(features) + offset)
+        likely = sigmoid(slope * self.score(features) + offset)
+        is_told = any(features[name] > 0 for name in self.decisive)
+        return self.decisive_probability if is_told else likely
 
     def score(self, features: Mapping[str, float]) -> float:
         """What calibration is applied to; raises as `judge` does."""
@@ -166,6 +177,8 @@ def encode_model(model: Model) -> bytes:
         "name": model.name,
         "version": model.version,
         "features": model.features,
+        "decisive": model.decisive,
+        "decisive_probability": model.decisive_probability,
         "base": model.base,
         "calibration": model.calibration,
         "uncertain": model.uncertain,
@@ -190,6 +203,8 @@ def decode_model(encoded: bytes, place: str | None = None) -> Model:
             name=str(document["name"]),
             version=str(document["version"]),
             features=tuple(map(str, document["features"])),
+            decisive=tuple(map(str, document["decisive"])),
+            decisive_probability=_finite(document["decisive_probability"]),
             base=_finite(document["base"]),
             calibration=(_finite(slope), _finite(offset)),
             uncertain=(low, high),

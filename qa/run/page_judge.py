@@ -116,7 +116,13 @@ class PageJudge:
             confidence=decision.confidence,
             model=decision.model,
             features=_numbers(comparison),
-            reasons=_in_words(decision, comparison, reference, other),
+            reasons=_in_words(
+                decision,
+                comparison,
+                reference,
+                other,
+                is_drawn_alike=not self._is_two_browsers(pair),
+            ),
             changes=changes,
             milliseconds=took,
         )
@@ -286,7 +292,12 @@ def _kinds(looked: LookResult) -> Iterator[str]:
 
 
 def _in_words(
-    decision: Decision, comparison: Comparison, reference: LookResult, other: LookResult
+    decision: Decision,
+    comparison: Comparison,
+    reference: LookResult,
+    other: LookResult,
+    *,
+    is_drawn_alike: bool,
 ) -> tuple[str, ...]:
     """Why: what was harmed, of proven harm also whether it is to be seen, and what differs."""
     harm = list(decision.harm)
@@ -299,7 +310,10 @@ def _in_words(
     strips = (look.loaded.snapshot.strips for look in (reference, other))
     left_out = dict.fromkeys(strip for side in strips for strip in side)
     said = (f"a strip that asks for consent is left out: {strip}" for strip in left_out)
-    return (*harm, *reasons(comparison), *said, *_kinds(other))
+    found = reasons(comparison, is_drawn_alike=is_drawn_alike)
+    if not found and decision.verdict is not Verdict.SIMILAR:
+        found = reasons(comparison)
+    return (*harm, *found, *said, *_kinds(other))
 
 
 def _is_shown(looked: LookResult) -> bool:

@@ -6,7 +6,8 @@ better, so that peculiarities of the training's sites are not learned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pinakes.errors import ConfigError
@@ -24,8 +25,19 @@ from .train_extra import (
 )
 
 FOLDS = 6
-UNCERTAIN = (0.4, 0.6)
-"""Between these probabilities the verdict is uncertain."""
+DECISIVE: Mapping[PairOf, tuple[str, ...]] = MappingProxyType(
+    {
+        "same-browser": (),
+        "across-browsers": ("element_changed", "picture_raster", "picture_flattened"),
+    }
+)
+"""Of models: what is nearly proof, since browsers share the words in which elements are described,
+and draw the pixels of a picture alike.  Trees that are fitted to all pairs dilute it."""
+UNCERTAIN: Mapping[PairOf, tuple[float, float]] = MappingProxyType(
+    {"same-browser": (0.4, 0.6), "across-browsers": (0.4, 0.8)}
+)
+"""Between these probabilities the verdict is uncertain.  Of what no element tells across browsers,
+a third of what is called dissimilar at 0.6 is how they draw."""
 
 PERSON_WEIGHT = 3.0
 """A settled pair counts as that many injected pairs."""
@@ -42,10 +54,11 @@ _WORSE = frozenset(
         "page_zero_size", "page_broken", "page_failed_styles", "page_failed_images",
         "page_media_failed", "page_overlay", "picture_changed", "picture_changed_share",
         "picture_worst", "picture_flattened", "picture_gone", "picture_gone_share",
-        "image_coarse", "page_boxes_shifted", "page_tags_gone", "picture_whole",
+        "image_coarse", "page_boxes_shifted", "page_tags_gone", "picture_whole", "picture_raster",
         "element_lost", "element_lost_share", "element_added", "element_restyled",
         "element_restyled_share", "element_shifted", "element_shifted_most",
         "element_spaced", "element_spaced_most", "element_widened", "element_resized",
+        "element_changed",
     }
 )  # fmt: skip
 _BETTER = frozenset(
@@ -74,23 +87,32 @@ def fit(
     if len({pair.site for pair in mine}) < folds or len(labels) < 2:
         raise ConfigError(f"{name}: folds by site need {folds} sites and both labels")
     names = tuple(name for name in mine[0].features if name not in _LEFT_OUT)
-    scores = np.zeros(len(mine))
-    for train, test in split(mine, folds, seed):
-        trees = _boosted([mine[n] for n in train], names, seed)
-        numbers = _numbers([mine[n] for n in test], names)
-        scores[test] = trees.decision_function(numbers)
-    calibration = _calibrate(scores, mine)
+    decisive = DECISIVE[name]
+    told = [pair for pair in mine if any(pair.features[one] > 0 for one in decisive)]
+    left = [pair for pair in mine if all(pair.features[one] <= 0 for one in decisive)]
+    if len({pair.label for pair in left}) < 2:
+        raise ConfigError(f"{name}: trees need both labels among pairs that nothing else decides")
+    probability = _share_dissimilar(told)
+    scores = np.zeros(len(left))
+    for train, test in split(left, folds, seed):
+        trees = _boosted([left[n] for n in train], names, seed)
+        scores[test] = trees.decision_function(_numbers([left[n] for n in test], names))
+    calibration = _calibrate(scores, left)
     slope, offset = calibration
     judged = [
-        _judged(pair, sigmoid(slope * float(score) + offset))
-        for pair, score in zip(mine, scores, strict=True)
+        *(_judged(pair, probability, UNCERTAIN[name]) for pair in told),
+        *(
+            _judged(pair, sigmoid(slope * float(score) + offset), UNCERTAIN[name])
+            for pair, score in zip(left, scores, strict=True)
+        ),
     ]
     found = figures(judged)
     model = export_model(
-        _boosted(mine, names, seed),
+        _boosted(left, names, seed),
         name=name,
         version=version,
         features=names,
+        decisive=(decisive, probability),
         calibration=calibration,
         training={
             "seed": seed,
@@ -125,9 +147,7 @@ def judge_all(model: Model, pairs: Sequence[LabelledPair]) -> list[Judged]:
     ]
 
 
-def _judged(
-    pair: LabelledPair, likely: float, uncertain: tuple[float, float] = UNCERTAIN
-) -> Judged:
+def _judged(pair: LabelledPair, likely: float, uncertain: tuple[float, float]) -> Judged:
     from pinakes.qa.results.pair_result import Verdict
 
     low, high = uncertain
@@ -139,6 +159,17 @@ def _judged(
         else Verdict.UNCERTAIN
     )
     return Judged(pair.label, pair.kind, likely, verdict)
+
+
+def _share_dissimilar(pairs: Sequence[LabelledPair]) -> float:
+    """Weighed, of what decisive features tell; with one right and one wrong more (Laplace)."""
+    weights = [(_weight(pair), pair.label == "dissimilar") for pair in pairs]
+    found = sum(weight for weight, is_dissimilar in weights if is_dissimilar)
+    return (found + 1) / (sum(weight for weight, _ in weights) + 2)
+
+
+def _weight(pair: LabelledPair) -> float:
+    return PERSON_WEIGHT if pair.kind == "person" else 1.0
 
 
 def _boosted(pairs: Sequence[LabelledPair], names: Sequence[str], seed: int) -> Any:
@@ -154,7 +185,7 @@ def _boosted(pairs: Sequence[LabelledPair], names: Sequence[str], seed: int) -> 
         monotonic_cst=constraints,
         random_state=seed,
     )
-    weights = [PERSON_WEIGHT if pair.kind == "person" else 1.0 for pair in pairs]
+    weights = list(map(_weight, pairs))
     # The tables are small: more threads would only wait for one another.
     with threadpool_limits(1):
         return trees.fit(_numbers(pairs, names), _dissimilar(pairs), sample_weight=weights)
@@ -181,9 +212,10 @@ def _brier(judged: Sequence[Judged]) -> float:
 def export_model(
     fitted: Any,
     *,
-    name: str,
+    name: PairOf,
     version: str,
     features: tuple[str, ...],
+    decisive: tuple[tuple[str, ...], float],
     calibration: tuple[float, float],
     training: dict[str, Any],
 ) -> Model:
@@ -192,9 +224,11 @@ def export_model(
         name=name,
         version=version,
         features=features,
+        decisive=decisive[0],
+        decisive_probability=decisive[1],
         base=float(np.ravel(fitted._baseline_prediction)[0]),
         calibration=calibration,
-        uncertain=UNCERTAIN,
+        uncertain=UNCERTAIN[name],
         trees=tuple(_tree(one[0].nodes) for one in fitted._predictors),
         training=training,
     )

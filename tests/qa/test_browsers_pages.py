@@ -317,7 +317,9 @@ def test_strips_that_ask_for_consent_are_taken_away_and_said(
 
 
 STYLED = """<!doctype html><meta charset=utf-8><style>
-    body { margin: 8px } div { border: 1px solid #999; background: #eee; padding: 3px }
+    html { scrollbar-color: #999 #fff; margin-left: calc(100vw - 100%) }
+    body { margin: 8px; min-height: 1400px; background: rgba(24, 119, 242, .123456) }
+    div { border: 1px solid #999; background: #eee; padding: 3px }
     i { display: inline-block } i::before { content: "+"; font-family: Icons }
     </style><h1>Styles</h1><p>Lead</p><ul><li>One<li>Two</ul><table><tr><td>Cell<td>Other</table>
     <div class=a><div class=b></div></div><div class=c><b>Bold</b></div><i class=d></i>
@@ -336,6 +338,7 @@ HARMS = [
     (".d::before { content: none }", 0, 1),
     ("@font-face { font-family: Icons; src: url(gone.woff2) }", 1, 0),
     (".e { position: relative; top: 4px; letter-spacing: 1px }", 1, 0),
+    (".e { outline: 2px solid red }", 1, 0),
     (".e { line-height: 2 } .f { border-radius: 6px }", 2, 0),
     ("", 0, 0),
 ]
@@ -367,6 +370,20 @@ def test_elements_are_described_alike_in_every_browser(
         first = look(chromium, "http://unharmed.example/", tmp_path)
     found = compare_elements(first, look(session, "http://unharmed.example/", tmp_path))
     assert (found.restyled, found.lost, found.added) == (0, 0, 0), found.changes
+
+
+@pytest.mark.browsers
+def test_a_word_at_the_end_of_a_long_text_is_seen_and_a_number_is_not(
+    session: Session, pages: Pages, tmp_path: Path
+) -> None:
+    text = "A text of some length, of which the beginning alone is kept, read by people at 9:05"
+    found = []
+    for name, words in (("first", text), ("number", text[:-4] + "10:17"), ("word", text + " h")):
+        pages.answers[f"http://{name}.example/"] = page(f"<p>{words}")  # type: ignore[index]
+        found.append(look(session, f"http://{name}.example/", tmp_path))
+    first, number, word = found
+    assert compare_elements(first, number).changed == 0
+    assert compare_elements(first, word).changed == 2
 
 
 @pytest.mark.browsers

@@ -54,7 +54,9 @@ def test_a_page_does_not_differ_from_itself() -> None:
         (changed(2, style=look(margin="20,0,16,0")), {"restyled": 1}),
         (changed(2, style=look(margin="0,even,16,even")), {"restyled": 1}),
         (changed(2, style=look(padding="0,0,0,2")), {"restyled": 1}),
-        (changed(2, style=look(width="part")), {"restyled": 1}),
+        (changed(2, style=look(width="part")), {}),
+        (changed(2, style=look(width="part"), rect=Rect(x=8, y=80, width=360, height=30)),
+         {"restyled": 1, "widened": 1}),
         (changed(2, style=look(position="absolute none")), {"restyled": 1}),
         (changed(2, rect=Rect(x=14, y=80, width=600, height=30)),
          {"shifted": 1, "shifted_most": 6.0}),
@@ -64,13 +66,14 @@ def test_a_page_does_not_differ_from_itself() -> None:
         (replace(PAGE, boxes=(*BOXES[:2], *BOXES[3:])), {"lost": 1}),
     ],
     ids=["text", "colour", "background", "border", "letters", "generated",
-         "margin", "centred", "padding", "width", "position", "across", "down",
+         "margin", "centred", "padding", "as wide", "width", "position", "across", "down",
          "narrow", "gone"],
 )  # fmt: skip
 def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[str, float]) -> None:
     found = compare_elements(PAGE, other)
     for name, value in expected.items():
         assert getattr(found, name) == pytest.approx(value), name
+    assert found.changed == found.lost + found.added + found.restyled
     quiet = ("restyled", "shifted", "widened")
     assert all(not getattr(found, name) for name in quiet if name not in expected)
 

@@ -54,6 +54,25 @@ def test_a_picture_that_is_one_colour_now_is_flat() -> None:
     assert between(drawn(1, None, 3), drawn(1, 2, 3)).flattened == 0
 
 
+def test_of_a_picture_of_pixels_the_part_that_differs_is_told() -> None:
+    sized = tuple(replace(box, text="400x300") for box in SNAPSHOT.boxes)
+    cut = drawn(1, 2, 3)
+    cut[80:125, 140:240] = 255  # its last 60%, of 75 rows from 50 on
+    pages = replace(SNAPSHOT, boxes=sized)
+    found = compare_pictures(pages, pages, (drawn(1, 2, 3), cut))
+    assert found.raster == pytest.approx(0.6, abs=0.05)
+    assert compare_pictures(pages, SNAPSHOT, (drawn(1, 2, 3), cut)).raster == 0
+
+
+@pytest.mark.parametrize(("by", "differs"), [(1, False), (6, True)])
+def test_a_picture_that_a_browser_rounds_to_the_next_pixel_is_the_same(
+    by: int, differs: bool
+) -> None:
+    sized = replace(SNAPSHOT, boxes=tuple(replace(box, text="9x9") for box in SNAPSHOT.boxes))
+    moved = np.roll(drawn(1, 2, 3), by, axis=1)
+    assert (compare_pictures(sized, sized, (drawn(1, 2, 3), moved)).raster > 0) == differs
+
+
 def test_pictures_are_matched_by_size_and_order_wherever_they_went() -> None:
     lower = tuple(replace(rect, y=rect.y + 300) for rect in PLACES)
     boxes = tuple(Box(tag="img", kind="image", rect=rect) for rect in lower)

@@ -52,6 +52,18 @@ def test_between_its_bounds_a_verdict_is_uncertain() -> None:
     assert 0.5 <= found.confidence <= 0.6
 
 
+@pytest.mark.parametrize(
+    ("probability", "verdict"), [(0.97, Verdict.DISSIMILAR), (0.5, Verdict.UNCERTAIN)]
+)
+def test_where_a_decisive_feature_tells_no_tree_is_asked(
+    probability: float, verdict: Verdict
+) -> None:
+    model = replace(MODEL, decisive=("text_gone",), decisive_probability=probability)
+    found = model.judge({"image_gone": 0.0, "text_gone": 1.0})
+    assert found == (verdict, probability)
+    assert model.judge({"image_gone": 0.0, "text_gone": 0.0}).verdict is Verdict.SIMILAR
+
+
 def test_a_missing_feature_is_named() -> None:
     with pytest.raises(ConfigError, match="text_gone"):
         MODEL.judge({"image_gone": 1.0})
@@ -70,7 +82,7 @@ def test_a_model_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     "harm",
     [
-        {"schema": 2},
+        {"schema": 1},
         {"trees": [{"feature": [0], "threshold": [0], "left": [0], "right": [0], "value": [1]}]},
         {"trees": [{"feature": [9, -1, -1], "threshold": [0, 0, 0], "left": [1, 0, 0],
                     "right": [2, 0, 0], "value": [0, 0, 0]}]},
@@ -80,9 +92,11 @@ def test_a_model_is_read_as_it_was_written() -> None:
         {"base": "__import__('os')"},
         {"base": 1e999},
         {"features": None},
+        {"decisive": ["no such"]},
+        {"decisive_probability": 1.5},
     ],
     ids=["schema", "circle", "no such feature", "empty tree", "half a tree", "bounds", "code",
-         "infinite", "no names"],
+         "infinite", "no names", "decided by nothing", "no probability"],
 )  # fmt: skip
 def test_what_is_no_model_is_refused(harm: dict[str, object]) -> None:
     document = {**json.loads(encode_model(MODEL)), **harm}
@@ -122,6 +136,7 @@ def test_the_models_that_ship_judge_what_is_the_same_and_what_is_gone(name: str)
         "image_gone": 1.0, "image_similarity": 0.0, "image_similarity_low": 0.0, "text_gone": 1.0,
         "text_order": 0.0, "text_length_ratio": 0.0, "page_boxes_gone": 1.0,
         "page_height_ratio": 0.3, "image_emptied_tiles": 0.5, "image_changed_tiles": 0.9,
-        "image_colour": 0.6,
+        "image_colour": 0.6, "element_lost": 40.0, "element_lost_share": 1.0,
+        "element_changed": 40.0,
     }  # fmt: skip
     assert model.judge(gone).verdict is Verdict.DISSIMILAR

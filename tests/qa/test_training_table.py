@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from pinakes.qa.compare.pairs import feature_names
 from pinakes.qa.judging.model import NAMES, Model, load_model
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.training.figures import Judged, figures
-from pinakes.qa.training.fitting import fit, judge_all, split
+from pinakes.qa.training.fitting import DECISIVE, fit, judge_all, split
 from pinakes.qa.training.labelled import LabelledPair, read_table, write_table
 from pinakes.qa.training.train import FEWEST_PAIRS, shipped_table, train
 
@@ -96,6 +97,27 @@ def test_an_exported_model_says_what_the_fitted_one_says(old: Model) -> None:
 
 def test_the_same_pairs_and_seed_make_the_same_model(old: Model) -> None:
     assert fit(pairs(300, 8), "same-browser", version="1", seed=1)[0] == old
+
+
+def test_what_a_decisive_feature_tells_is_counted_and_no_tree_learns_it() -> None:
+    quiet = dict.fromkeys(DECISIVE["across-browsers"], 0.0)
+    left = [
+        replace(pair, pair="across-browsers", features=quiet | pair.features)
+        for pair in pairs(300, 8)
+    ]
+    loud = [replace(pair, features=pair.features | {"element_changed": 2.0}) for pair in left[:22]]
+    told = [
+        replace(pair, label="similar" if number < 2 else "dissimilar")
+        for number, pair in enumerate(loud)
+    ]
+    model, judged = fit([*told, *left], "across-browsers", version="1", seed=1)
+    assert model.trees == fit(left, "across-browsers", version="1", seed=1)[0].trees
+    assert model.decisive_probability == pytest.approx(21 / 24)
+    assert {one.likely for one in judge_all(model, told)} == {model.decisive_probability}
+    assert len(judged) == len(told) + len(left)
+    one_label = [pair for pair in left if pair.label == "similar"]
+    with pytest.raises(ConfigError, match="both labels"):
+        fit([*told, *one_label], "across-browsers", version="1", seed=1)
 
 
 def test_a_model_is_right_about_sites_that_it_never_saw(old: Model) -> None:
