@@ -11,14 +11,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from .arc import LINE_LIMIT_BYTES, match_arc_header
-from .members import (
-    MEMBER_START,
-    MEMBER_START_BYTES,
-    Damage,
-    compression_of,
-    first_bytes,
-    inflate_member,
-)
+from .compression import Damage
+from .members import MEMBER_START, MEMBER_START_BYTES, compression_of, first_bytes, inflate_member
 from .source import WINDOW_BYTES, Source
 
 _OVERLAP_BYTES = 1 << 12
@@ -150,8 +144,6 @@ def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
 
 def is_whole_member(source: Source, offset: int, ends: dict[int, int]) -> bool:
     """Whether an intact member is there, checksum included; its end goes to `ends`."""
-    if compression_of(source, offset) is None:
-        return False
     try:
         for _ in inflate_member(source, offset, ends):
             pass

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .arc import ArcHeader, match_arc_header
+from .compression import Damage
 from .damage import find_next_record, next_line, starts_record
 from .field_names import CONTENT_LENGTH_KEY, WARC_TYPE_KEY
 from .header import Header
 from .http import HttpHead, head_end
-from .members import Damage
 from .record import IN_MEMORY_BYTES, Body, Finding, MemoryBody, Record, measure
 from .source import Source
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes

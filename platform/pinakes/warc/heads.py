@@ -19,9 +19,9 @@ from isal.isal_zlib import crc32_combine
 from pinakes.errors import MalformedRecord
 
 from .field_names import CONTENT_LENGTH_KEY
+from .gzip_members import GZIP_MAGIC, InflateError
 from .header import Header
 from .http import head_end
-from .members import GZIP_MAGIC, InflateError
 from .reader import read_record
 from .record import Record
 from .shapes import ShapeBook, ShapedHeader

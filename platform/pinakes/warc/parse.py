@@ -13,9 +13,10 @@ from .arc import LINE_LIMIT_BYTES, match_arc_header
 from .damage import RECORD_START, starts_record
 from .extent import take_record
 from .field_names import WARC_TARGET_URI_KEY
+from .gzip_members import GZIP_MAGIC
 from .header import Header
 from .http import head_end
-from .members import GZIP_MAGIC, why_unread
+from .members import why_unread
 from .record import Record
 from .stream import ByteStream, skip_bytes
 

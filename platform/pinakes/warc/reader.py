@@ -1,11 +1,11 @@
 """Records of an archive file, in order, each byte accounted for.
 
 There are two paths, with the same results.  The fast path takes a record that fills
-exactly one gzip member (or is in an uncompressed file), if header, Content-Length and
+exactly one compressed member (or is in an uncompressed file), if header, Content-Length and
 closing line ends add up to its size.  Everything else takes the slow path: `parse` over a
 `ByteStream`, which handles any file.
 
-Records and damaged stretches together cover the file: only line ends and empty gzip
+Records and damaged stretches together cover the file: only line ends and empty
 members lie between them.
 """
 
@@ -13,29 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from isal import igzip_lib
-
 from .damage import find_next_record, holds_members
 from .field_names import CONTENT_LENGTH
-from .members import (
-    HINT,
-    HINT_EXTRA,
-    HINT_MAGIC,
-    InflateError,
-    compression_of,
-    inflate_hinted,
-    why_unread,
-)
+from .members import compression_of, iter_whole, why_unread
 from .opening import Place, open_source
 from .parse import NotARecord, parse_record
 from .record import IN_MEMORY_BYTES, DamagedStretch, Record
 from .shapes import ShapeBook
-from .source import READ_BYTES, Source
+from .source import Source
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 from .whole import whole_record
 
-_FIRST_PIECE_BYTES = 1 << 14
-_OUT_BYTES = 1 << 18
 _PLAIN_PIECE_BYTES = 1 << 16
 _LENGTH = f"\r\n{CONTENT_LENGTH}: ".encode()
 _FOLDS = b" \t"
@@ -85,14 +73,10 @@ def _iter_items(
 ) -> Iterator[Item]:
     if source.size <= start:
         return
-    gzip = compression_of(source, start) == "gzip"
     members = holds_members(source, start)
     walk = _Walk(source, start, digests, members=members, skip_gets=skip_gets)
     while walk.offset < source.size:
-        if gzip:
-            yield from walk.fast_gzip()
-        elif not members:
-            yield from walk.fast_plain()
+        yield from walk.fast_members() if members else walk.fast_plain()
         if walk.offset < source.size:
             yield from walk.slowly()
 
@@ -149,67 +133,19 @@ class _Walk:
         self.arc = False
         self.book = ShapeBook()
 
-    def fast_gzip(self) -> Iterator[Record]:
+    def fast_members(self) -> Iterator[Record]:
         """Records that fill one member each; stops before the first that does not."""
-        source, book, skip_gets = self.source, self.book, self.skip_gets
-        offset, ordinal = self.offset, self.ordinal
-        base, window, limit = offset, memoryview(b""), 0
-        while True:
-            at = offset - base
-            if at + HINT.size > limit:
-                base, at, window = offset, 0, source.view(offset, READ_BYTES)
-                limit = len(window)
-                if limit < HINT.size:
-                    break
-            # wget writes the two sizes of a member into its gzip header.
-            magic, extra, length, size = HINT.unpack_from(window, at)
-            hinted = magic == HINT_MAGIC and extra == HINT_EXTRA and size > 0
-            if hinted and (size > IN_MEMORY_BYTES or length > IN_MEMORY_BYTES):
-                break
-            if hinted and at + length > limit:
-                base, at, window = offset, 0, source.view(offset, max(READ_BYTES, length))
-                limit = len(window)
-                # The length may reach past the end of the file.
-                hinted = length <= limit
-            data: bytes | bytearray | None = None
-            if hinted:
-                data = inflate_hinted(bytes(window[at : at + length]), size)
-            if data is None:
-                try:
-                    data, length = self._inflate_member(offset)
-                except (InflateError, EOFError):
-                    break
-                if not length:
-                    break
+        book, skip_gets, ordinal = self.book, self.skip_gets, self.ordinal
+        end = self.offset
+        for offset, length, data in iter_whole(self.source, end):
             record = whole_record(data, ordinal, offset, length, book, skip_gets)
             if record is None:
                 break
-            offset += length
+            end = offset + length
             ordinal += 1
             if record is not True:
                 yield record
-        self.offset, self.ordinal = offset, ordinal
-
-    def _inflate_member(self, offset: int) -> tuple[bytes, int]:
-        """A member's content and length; length 0 if it is truncated or too large."""
-        inflater = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
-        room, step, fed = IN_MEMORY_BYTES, _FIRST_PIECE_BYTES, offset
-        parts: list[bytes] = []
-        while room > 0 and not inflater.eof:
-            view = self.source.view(fed, step) if inflater.needs_input else memoryview(b"")
-            if inflater.needs_input and not view:
-                return b"", 0
-            fed += len(view)
-            step = READ_BYTES
-            # A buffer of this size is allocated, then cut to the content: a larger one each time
-            # would cost more than continuing where this one is too small.
-            part = inflater.decompress(view, min(room, _OUT_BYTES))
-            parts.append(part)
-            room -= len(part)
-        if not inflater.eof:
-            return b"", 0
-        data = parts[0] if len(parts) == 1 else b"".join(parts)
-        return data, fed - offset - len(inflater.unused_data)
+        self.offset, self.ordinal = end, ordinal
 
     def fast_plain(self) -> Iterator[Record]:
         """Records of an uncompressed file that end as in the standard."""

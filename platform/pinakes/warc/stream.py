@@ -12,8 +12,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Protocol
 
+from .compression import Damage
 from .damage import find_swallowed, is_whole_member
-from .members import Damage, compression_of, inflate_member
+from .members import compression_at, inflate_member
 from .source import Source
 
 _OUT_BYTES = 1 << 20
@@ -224,7 +225,8 @@ class MemberStream:
         size = self.source.size
         while offset < size:
             self.damaged_from = offset
-            if compression_of(self.source, offset) is None:
+            compression = compression_at(self.source, offset)
+            if compression is None:
                 self.damage = Damage("damaged", "bytes that are no compressed member", offset)
                 return
             if self._members and self._members[-1][0] == produced:
@@ -232,7 +234,7 @@ class MemberStream:
                 self._ends.pop(self._members.pop()[1], None)
             self._members.append((produced, offset))
             try:
-                for piece in inflate_member(self.source, offset, self._ends):
+                for piece in compression.inflate(self.source, offset, self._ends):
                     produced += len(piece)
                     yield piece
             except Damage as damage:

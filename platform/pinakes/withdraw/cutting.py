@@ -16,7 +16,8 @@ from typing import NamedTuple, Protocol
 from isal import isal_zlib
 
 from pinakes.errors import MalformedRecord
-from pinakes.warc.members import Damage, compression_of, inflate_member
+from pinakes.warc.compression import Damage
+from pinakes.warc.members import compression_of, inflate_member
 from pinakes.warc.source import Source
 
 _LINE_ENDS = b"\r\n"
