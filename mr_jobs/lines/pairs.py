@@ -17,8 +17,9 @@ from pinakes.config import Configuration
 from pinakes.dedupe.validate.folders import sort_out
 from pinakes.errors import ConfigError
 from pinakes.profile import open_folder
+from pinakes.warc.file_names import without_compression
 
-_SUFFIXES = (".arc", ".arc.gz", ".warc", ".warc.gz")
+_SUFFIXES = (".arc", ".warc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,11 @@ def archives_below(folder: str, configuration: Configuration) -> list[str]:
         ConfigError: there is none.
     """
     with open_folder(folder, configuration) as store:
-        names = [_below(folder, name) for name, _ in store.list() if name.endswith(_SUFFIXES)]
+        names = [
+            _below(folder, name)
+            for name, _ in store.list()
+            if without_compression(name).endswith(_SUFFIXES)
+        ]
     if not names:
         raise ConfigError("no archive files in this folder", file=folder)
     return names

@@ -79,6 +79,7 @@ def test_the_wheel_says_what_it_needs(built: tuple[Path, Path]) -> None:
         "uvloop",
         "warcio",
         "werkzeug",
+        "zstandard",
     }
     extras = set(metadata.get_all("Provides-Extra") or [])
     assert {"jobs", "cluster", "spark", "qa", "test", "dev"} <= extras

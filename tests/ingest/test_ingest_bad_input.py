@@ -154,14 +154,14 @@ def _empty(path: Path) -> None:
         pytest.param(_loop, "cannot be read", id="symlink-loop"),
         pytest.param(_empty, "the file is empty", id="empty"),
         pytest.param(
-            lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd" + record(1) * 3),
-            "this is a Zstandard frame, which is not read here: decompress it first (zstd -d)",
-            id="zstd",
+            lambda path: path.write_bytes(b"\x04\x22\x4d\x18" + record(1) * 3),
+            "this is an LZ4 frame, which is not read here: decompress it first (lz4 -d)",
+            id="lz4",
         ),
         pytest.param(
-            lambda path: path.write_bytes(b"\x5c\x2a\x4d\x18" + record(1) * 3),
-            "this is a Zstandard skippable frame, which is not read here",
-            id="zstd-skippable",
+            lambda path: path.write_bytes(b"\xfd7zXZ" + record(1) * 3),
+            "this is an XZ file, which is not read here: decompress it first (xz -d)",
+            id="xz",
         ),
         pytest.param(
             lambda path: path.write_bytes(b"PK\x03\x04" + gzip.compress(record(1))),

@@ -25,8 +25,8 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 
 _CAPTURES = ("response", "resource", "revisit")
-CONTAINERS = (b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"\x5d\x2a\x4d\x18", b"PK\x03\x04")
-"""Zstandard, LZ4, a Zstandard dictionary, ZIP."""
+CONTAINERS = (b"\x04\x22\x4d\x18", b"PK\x03\x04")
+"""LZ4, ZIP."""
 
 
 def _bytes_of(place: str) -> bytes:

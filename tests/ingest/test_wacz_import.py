@@ -182,7 +182,7 @@ def test_killed_while_a_failed_one_is_taken_back_nothing_of_it_stays(
     store: LandedStore, tmp_path: Path, every: int
 ) -> None:
     good = write_wacz(tmp_path / "in" / "a.wacz", page(URI))
-    members = members_of({"a.warc.gz": gzip_file(), "z.warc.zst": b"\x28\xb5\x2f\xfd rest"})
+    members = members_of({"a.warc.gz": gzip_file(), "z.warc.lz4": b"\x04\x22\x4d\x18 rest"})
     write_package(tmp_path / "in" / "b.wacz", members)
     folder = tmp_path / "in"
     run(store, folder)

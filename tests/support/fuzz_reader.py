@@ -1,21 +1,22 @@
 """Coverage-guided fuzzing of the reader: any bytes hold its invariants.
 
 The first byte of an input says how the rest becomes a file, so that the fuzzer gets
-past checksums: as it is, in one gzip member, a member a record, or members cut at
-will.  Arguments are libFuzzer's; `fuzz_run.py` gives it a corpus and a time.
+past checksums: as it is, in one member, a member a record, or members cut at will, in
+gzip or Zstandard.  Arguments are libFuzzer's; `fuzz_run.py` gives it a corpus and a time.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 
 import atheris
 
 with atheris.instrument_imports(include=["pinakes.warc"]):
     from invariants import check_source
 
-from archive_builders import member, source_of
+from archive_builders import frame, member, source_of, stored_frame
 
 from pinakes.errors import PinakesError
 
@@ -27,14 +28,17 @@ def file_of(data: bytes) -> bytes:
     """The archive file that an input of the fuzzer stands for."""
     how, rest = data[:1], data[1:]
     kind = how[0] & 3 if how else AS_IT_IS
+    is_zstd = bool(how) and how[0] & 0x80
+    pack = frame if is_zstd else partial(member, level=1)
+    store = stored_frame if is_zstd else partial(member, level=0)
     if kind == ONE_MEMBER:
-        return member(rest, level=1)
+        return pack(rest)
     if kind == MEMBER_A_RECORD:
-        return b"".join(member(part, level=1) for part in _RECORD.split(rest) if part)
+        return b"".join(pack(part) for part in _RECORD.split(rest) if part)
     if kind == CUT:
         step = (how[0] >> 2) * 8 + 16
         parts = [rest[at : at + step] for at in range(0, len(rest), step)]
-        return b"".join(member(part, level=0) for part in parts)
+        return b"".join(map(store, parts))
     return rest
 
 

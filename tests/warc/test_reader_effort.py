@@ -10,7 +10,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from archive_builders import HTTP, arc, member, read, source_of, warc
+import zstandard
+from archive_builders import (
+    HTTP,
+    arc,
+    dictionary,
+    dictionary_frame,
+    frame,
+    frame_of_blocks,
+    member,
+    read,
+    skippable,
+    source_of,
+    stored_frame,
+    warc,
+)
 from isal import isal_zlib
 
 from pinakes.warc.arc import match_arc_header
@@ -62,13 +76,26 @@ def bounded_memory() -> Iterator[None]:
         tracemalloc.stop()
 
 
-def bomb(start: bytes, zeros: int, end: bytes) -> bytes:
+def gzip_bomb(start: bytes, zeros: int, end: bytes) -> bytes:
     """A gzip member of `start`, so many zeros, `end`."""
     deflater = isal_zlib.compressobj(1, isal_zlib.DEFLATED, 31)
     filling = b"\0" * MIB
     parts = [deflater.compress(start)]
     parts += [deflater.compress(filling) for _ in range(zeros // MIB)]
     return b"".join([*parts, deflater.compress(end), deflater.flush()])
+
+
+def zstd_bomb(start: bytes, zeros: int, end: bytes) -> bytes:
+    """The same as a Zstandard frame, whose header declares all of it."""
+    size = len(start) + zeros + len(end)
+    stream = zstandard.ZstdCompressor(write_checksum=True).compressobj(size=size)
+    filling = b"\0" * MIB
+    parts = [stream.compress(start), *(stream.compress(filling) for _ in range(zeros // MIB))]
+    return b"".join([*parts, stream.compress(end), stream.flush()])
+
+
+BOMBS = pytest.mark.parametrize("bomb", [gzip_bomb, zstd_bomb], ids=["gzip", "zstd"])
+Bomb = Callable[[bytes, int, bytes], bytes]
 
 
 def check_all(source: Source) -> list[Record | DamagedStretch]:
@@ -99,7 +126,8 @@ def test_a_payload_of_three_gigabytes() -> None:
         assert first.payload_size == count
 
 
-def test_a_bomb_in_a_payload() -> None:
+@BOMBS
+def test_a_bomb_in_a_payload(bomb: Bomb) -> None:
     start = warc(HTTP, length=len(HTTP) + GIB, end=b"")
     data = bomb(start, GIB, b"\r\n\r\n") + member(warc(number=2))
     with bounded_memory():
@@ -111,7 +139,8 @@ def test_a_bomb_in_a_payload() -> None:
 
 
 @pytest.mark.large
-def test_a_bomb_behind_a_record() -> None:
+@BOMBS
+def test_a_bomb_behind_a_record(bomb: Bomb) -> None:
     data = bomb(warc(), GIB, b"") + member(warc(number=2))
     with bounded_memory():
         first, second = iter_records(source_of(data))
@@ -125,7 +154,8 @@ def test_a_bomb_behind_a_record() -> None:
     [b"WARC/1.0\r\nX: ", b"WARC/1.0\r\n", b"http://a/ ", b"filedesc:", b""],
     ids=["field", "no-field", "arc", "filedesc", "nothing"],
 )
-def test_a_bomb_as_a_header(start: bytes) -> None:
+@BOMBS
+def test_a_bomb_as_a_header(start: bytes, bomb: Bomb) -> None:
     data = bomb(start, GIB, b"\r\n\r\n") + member(warc(number=2))
     with bounded_memory():
         items = check_all(source_of(data))
@@ -182,6 +212,21 @@ def test_an_http_head_of_a_gigabyte() -> None:
         lambda: _members_in_members(12),
         lambda: warc(length=10**17) * 300,
         lambda: member(warc(length=10**17)) * 300,
+        lambda: b"\x28\xb5\x2f\xfd\x00\x50" * 50_000,
+        lambda: b"\x28\xb5\x2f\xfd\x00\x50" + b"\0\0\0" * 100_000,
+        lambda: b"x" + (b"\x38\0\0\x28\xb5\x2f\xfd\x00\x50\0") * 20_000,
+        lambda: frame(b"") * 20_000,
+        lambda: skippable(b"") * 20_000,
+        lambda: b"\x52\x2a\x4d\x18\xff\xff\0\0" * 50_000,
+        lambda: frame(warc() * 5000),
+        lambda: frame(warc() * 5000)[:-4] + bytes(4) + frame(warc()),
+        lambda: (frame(warc())[:-4] + bytes(4)) * 3000,
+        lambda: frame(warc())[:-12] * 3000,
+        lambda: frame(warc(), window_log=24) * 3000,
+        lambda: frame(warc(length=10**17)) * 300,
+        lambda: dictionary_frame(dictionary(1)) + frame(warc(), dictionary=dictionary(2)) * 3000,
+        lambda: frame_of_blocks(*[bytes([byte]) for byte in warc()]) * 20,
+        lambda: _frames_in_frames(12),
     ],
     ids=[
         "gzip-magic",
@@ -202,6 +247,21 @@ def test_an_http_head_of_a_gigabyte() -> None:
         "members-in-members",
         "lengths-of-a-hundred-petabytes",
         "lengths-of-a-hundred-petabytes-gzip",
+        "zstd-headers",
+        "zstd-empty-blocks",
+        "zstd-headers-in-blocks",
+        "zstd-empty-frames",
+        "zstd-skippable",
+        "zstd-skippable-over-each-other",
+        "zstd-many-records-a-frame",
+        "zstd-many-records-a-damaged-frame",
+        "zstd-wrong-checksums",
+        "zstd-frames-cut-off",
+        "zstd-large-windows",
+        "zstd-lengths-of-a-hundred-petabytes",
+        "zstd-wrong-dictionaries",
+        "zstd-blocks-of-a-byte",
+        "zstd-frames-in-frames",
     ],
 )
 def test_work_is_bounded(make: Callable[[], bytes]) -> None:
@@ -233,6 +293,14 @@ def _members_in_members(depth: int) -> bytes:
     return data
 
 
+def _frames_in_frames(depth: int) -> bytes:
+    """The same of Zstandard frames."""
+    data = b""
+    for number in range(depth):
+        data = stored_frame(warc(HTTP + data + bytes(1000), number=number))[:-9]
+    return data
+
+
 def test_a_long_line_of_arc_is_no_work() -> None:
     line = b"http://a/ 1.1.1.1 20010101010101 a " + b"12345678 " * 7000 + b"x\n"
     assert match_arc_header(line) is None
@@ -242,7 +310,7 @@ def test_a_long_line_of_arc_is_no_work() -> None:
 
 
 def test_the_first_bytes_of_a_member_cost_no_more() -> None:
-    data = bomb(b"WARC", 64 * MIB, b"")
+    data = gzip_bomb(b"WARC", 64 * MIB, b"")
     assert first_bytes(source_of(data), 0, 4) == b"WARC"
     assert first_bytes(source_of(b"\x1f\x8b\x08"), 0, 4) == b""
     assert first_bytes(source_of(b"\x1f\x8b\x08\x08" + b"n" * 5000), 0, 4) == b""
@@ -250,10 +318,17 @@ def test_the_first_bytes_of_a_member_cost_no_more() -> None:
 
 
 def test_a_large_block_is_streamed_again_from_any_place() -> None:
-    """Larger than is kept in memory, in plain, gzip and shared members."""
+    """Larger than is kept in memory, plain and compressed, in shared members and over several."""
     body = bytes(range(256)) * (20 * MIB // 256)
     record = warc(HTTP + body)
-    for data in (record, member(record, level=1), member(warc() + record, level=1)):
+    for data in (
+        record,
+        member(record, level=1),
+        member(warc() + record, level=1),
+        frame(record),
+        frame(warc() + record),
+        frame(record[: 9 * MIB]) + frame(record[9 * MIB :]),
+    ):
         found = read(data)[-1]
         assert isinstance(found, Record)
         assert found.payload_digest().value == hashlib.sha1(body).digest()
@@ -265,7 +340,7 @@ def test_a_large_chunked_block_is_hashed_both_ways() -> None:
     body = b"x" * (5 * MIB)
     coded = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
     block = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + coded
-    for data in (warc(block), member(warc(block), level=1)):
+    for data in (warc(block), member(warc(block), level=1), frame(warc(block))):
         (found,) = read(data)
         assert isinstance(found, Record)
         bare = found.dechunked_digest()

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
-from archive_builders import HTTP, arc, arc_file, gzip_file, member, plain_file, source_of, warc
+from archive_builders import (
+    HTTP,
+    arc,
+    arc_file,
+    dictionary,
+    dictionary_frame,
+    frame,
+    gzip_file,
+    member,
+    plain_file,
+    skippable,
+    source_of,
+    warc,
+    zstd_file,
+)
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from invariants import check_again, check_items, facts, read_slowly
@@ -12,6 +27,7 @@ from invariants import check_again, check_items, facts, read_slowly
 from pinakes.warc.members import why_unread
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
+from pinakes.warc.zstd_format import DICTIONARY_MAGIC
 
 BLOCKS = st.one_of(
     st.binary(max_size=200),
@@ -26,6 +42,8 @@ BLOCKS = st.one_of(
             b"\r\n\r\n",
             b"\n",
             b"\x1f\x8b\x08",
+            zstd_file(),
+            b"\x28\xb5\x2f\xfd",
             HTTP + b"\r\n\r\n",
             b"HTTP/1.1 200 OK\nA: 1\n\nbody",
             b"HTTP/1.1 200 OK\r\n",
@@ -58,12 +76,40 @@ def test_gzip(made: list[tuple[bytes, bytes]], data: st.DataObject) -> None:
     level = data.draw(st.integers(0, 9))
     name = data.draw(st.sampled_from([b"", b"a.warc"]))
     members = [member(record, level=level, name=name) for record, _ in made]
-    empty = data.draw(st.lists(st.booleans(), min_size=len(made), max_size=len(made)))
-    places, parts, at = [], [], 0
-    for part, before in zip(members, empty, strict=True):
-        if before:
-            parts.append(member(b""))
-            at += len(parts[-1])
+    _check_members(b"", members, made, st.sampled_from([b"", member(b"")]), data)
+
+
+@given(st.lists(records(), max_size=6), st.data())
+def test_zstd(made: list[tuple[bytes, bytes]], data: st.DataObject) -> None:
+    known = dictionary() if data.draw(st.booleans()) else b""
+    start = dictionary_frame(known, compressed=data.draw(st.booleans())) if known else b""
+    members = [
+        frame(
+            record,
+            dictionary=known,
+            level=data.draw(st.integers(-5, 12)),
+            size=data.draw(st.booleans()),
+            checksum=data.draw(st.booleans()),
+            dictionary_id=data.draw(st.booleans()),
+        )
+        for record, _ in made
+    ]
+    between = st.sampled_from([b"", frame(b""), skippable(b""), skippable(b"x\r\n", number=15)])
+    _check_members(start, members, made, between, data)
+
+
+def _check_members(
+    start: bytes,
+    members: list[bytes],
+    made: list[tuple[bytes, bytes]],
+    between: st.SearchStrategy[bytes],
+    data: st.DataObject,
+) -> None:
+    """A record each, with what has no content between them."""
+    places, parts, at = [], [start], len(start)
+    for part in members:
+        parts.append(data.draw(between))
+        at += len(parts[-1])
         places.append((at, len(part)))
         parts.append(part)
         at += len(part)
@@ -84,15 +130,17 @@ def test_plain(made: list[tuple[bytes, bytes]]) -> None:
     assert all(r.findings == () for r in found)
 
 
-@given(st.lists(records(), min_size=2, max_size=6), st.data())
-def test_members_that_know_no_records(made: list[tuple[bytes, bytes]], data: st.DataObject) -> None:
+@given(st.lists(records(), min_size=2, max_size=6), st.sampled_from([member, frame]), st.data())
+def test_members_that_know_no_records(
+    made: list[tuple[bytes, bytes]], pack: Callable[[bytes], bytes], data: st.DataObject
+) -> None:
     """Cut into members anywhere, but never where a block has a record of its own."""
     whole = b"".join(record for record, _ in made)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=4)))
     edges = [0, *cuts, len(whole)]
     pieces = [whole[a:b] for a, b in pairwise(edges)]
     inside = any(piece.lstrip(b"\r\n")[:5] == b"WARC/" for piece in pieces[1:])
-    found = _check(b"".join(member(piece) for piece in pieces))
+    found = _check(b"".join(pack(piece) for piece in pieces))
     if not inside:
         _check_blocks(found, made)
 
@@ -112,11 +160,29 @@ def _check(data: bytes) -> list[Record]:
     return found
 
 
-FILES = st.sampled_from([gzip_file(), plain_file(), arc_file(), b"".join(map(member, arc()))])
+FILES = st.sampled_from(
+    [
+        gzip_file(),
+        plain_file(),
+        arc_file(),
+        b"".join(map(member, arc())),
+        zstd_file(),
+        zstd_file(known=None),
+    ]
+)
 PIECES = st.one_of(
     st.binary(max_size=30),
     st.sampled_from(
-        [b"\r\n", b"\n", b" ", b"WARC/1.0\r\n", b"\x1f\x8b\x08", b"\r\nContent-Length: 9"]
+        [
+            b"\r\n",
+            b"\n",
+            b" ",
+            b"WARC/1.0\r\n",
+            b"\x1f\x8b\x08",
+            b"\r\nContent-Length: 9",
+            b"\x28\xb5\x2f\xfd",
+            b"\x52\x2a\x4d\x18\x09\0\0\0",
+        ]
     ),
     FILES,
 )
@@ -130,13 +196,15 @@ def test_any_damage(data: bytes, edits: list[tuple[int, int, bytes]]) -> None:
     _check(data)
 
 
-@given(st.lists(st.binary(min_size=1, max_size=40), min_size=1), st.data())
-def test_rubbish_between_members(rubbish: list[bytes], data: st.DataObject) -> None:
+@given(st.lists(st.binary(min_size=1, max_size=40), min_size=1), st.sampled_from([member, frame]))
+def test_rubbish_between_members(rubbish: list[bytes], pack: Callable[[bytes], bytes]) -> None:
     """Every whole member is found, whatever lies between them."""
-    parts = [part for piece in rubbish for part in (piece, member(warc(b"x")))]
+    parts = [part for piece in rubbish for part in (piece, pack(warc(b"x")))]
     file = b"".join(parts)
     # A file that begins as a container which is not read here is one stretch.
     assume(why_unread(file) is None)
+    # Without the dictionary that a file begins with, no frame of it can be read.
+    assume(not file.startswith(DICTIONARY_MAGIC))
     items = list(iter_records(source_of(file)))
     whole = [
         item

@@ -26,7 +26,7 @@ from pinakes.hbase_schema.file_cells import (
 )
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put, RowStore
-from pinakes.warc.gzip_members import GZIP_MAGIC
+from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -34,6 +34,8 @@ from pinakes.warc.source import Source
 from .row_sink import RowSink
 
 KEPT_ERRORS = 100
+# What `FileFacts` can say.
+_COMPRESSIONS = ("gzip", "zstd")
 
 
 @dataclass(slots=True)
@@ -75,8 +77,8 @@ def write_rows(
     items = iter_records(source, digests=("sha1", "sha256"))
     rows = iter_rows(_counted(items, result), archive_file=held.archive_file, landed=landed)
     write_sidecar(sidecar, _put_captures(sink, rows, held, collection, result))
-    first = bytes(source.view(0, 3))
-    result.compression = "gzip" if first == GZIP_MAGIC else "none"
+    compression = compression_of(source)
+    result.compression = compression if compression in _COMPRESSIONS else "none"
 
 
 def _put_captures(

@@ -162,7 +162,7 @@ def _warcinfo(survey: Survey) -> Converted:
 def warc_name(arc_name: str, *, compressed: bool) -> str:
     """The name of the WARC file: `x.arc.gz` becomes `x.warc.gz`."""
     stem = arc_name
-    for suffix in (".gz", ".arc"):
+    for suffix in (".gz", ".zst", ".arc"):
         if stem.lower().endswith(suffix) and len(stem) > len(suffix):
             stem = stem[: -len(suffix)]
     return f"{stem}.warc.gz" if compressed else f"{stem}.warc"

@@ -11,7 +11,7 @@ from typing import Any
 from pinakes.archive_store.located import open_place
 from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
-from pinakes.warc.file_names import base_name
+from pinakes.warc.file_names import base_name, without_compression
 from pinakes.warc.opening import open_source
 from pinakes.warc.record import Finding
 from pinakes.warc.source import Source
@@ -120,7 +120,7 @@ def rebuild_file(warc: str, folder: Path) -> Path:
     """
     with open_place(warc) as source:
         verify_alone(source)
-        stem = base_name(warc).removesuffix(".gz").removesuffix(".warc")
+        stem = without_compression(base_name(warc)).removesuffix(".warc")
         target = folder / f"{stem}.arc"
         with written_aside(target) as descriptor:
             for piece in rebuild_arc(source):

@@ -11,10 +11,17 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple, Protocol
 
-from pinakes.errors import PinakesError, StoreUnavailable
+from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 from pinakes.warc.file_progress import FileProgress
+from pinakes.warc.members import compression_of
 from pinakes.warc.source import Source
+from pinakes.warc.zstd_format import is_start
 
+_NOT_REWRITTEN = (
+    "records in Zstandard are not rewritten: make a file in gzip of them "
+    "(`pinakes filter FILE -o NEW.warc.gz`), and use that"
+)
+_MAGIC_BYTES = 4
 _COPY_BYTES = 1 << 22
 _SHORT_BYTES = 1 << 15
 _GATHER_BYTES = 1 << 18
@@ -27,6 +34,15 @@ class Replacement(NamedTuple):
     offset: int
     length: int
     pieces: Iterable[bytes | memoryview]
+
+
+def require_rewritable(source: Source, offset: int) -> None:
+    """Raise InputRefused where a record lies in a Zstandard frame: frames are not written yet.
+
+    Nor may another member stand among them: no other reader would take it.
+    """
+    if compression_of(source, offset) == "zstd":
+        raise InputRefused(_NOT_REWRITTEN, file=source.name, offset=offset)
 
 
 def watched(
@@ -48,8 +64,10 @@ def copy_with_replacements(source: int, target: int, replacements: Iterable[Repl
 
     Raises:
         PinakesError: if they overlap.
+        InputRefused: there are some, and `source` is a Zstandard file.
         StoreUnavailable: if the disk is full.
     """
+    replacements = _unless_zstd(os.pread(source, _MAGIC_BYTES, 0), replacements)
     return _copy(_KernelCopy(source, target), os.fstat(source).st_size, replacements)
 
 
@@ -63,7 +81,10 @@ def copy_file_with_replacements(
     try:
         descriptors = source.fileno(), target.fileno()
     except OSError:  # not a local file: io.UnsupportedOperation is an OSError
+        source.seek(0)
+        replacements = _unless_zstd(source.read(_MAGIC_BYTES), replacements)
         return _copy(_StreamCopy(source, target), size, replacements)
+    replacements = _unless_zstd(os.pread(descriptors[0], _MAGIC_BYTES, 0), replacements)
     return _copy(_KernelCopy(*descriptors), size, replacements)
 
 
@@ -71,7 +92,17 @@ def copy_source_with_replacements(
     source: Source, target: BinaryIO, replacements: Iterable[Replacement]
 ) -> int:
     """The same from a source, which others may read meanwhile: it gets another window."""
-    return _copy(_WindowCopy(source.again(), target), source.size, replacements)
+    window = source.again()
+    replacements = _unless_zstd(bytes(window.view(0, _MAGIC_BYTES)), replacements)
+    return _copy(_WindowCopy(window, target), source.size, replacements)
+
+
+def _unless_zstd(start: bytes, replacements: Iterable[Replacement]) -> Iterator[Replacement]:
+    """The same; the last to see that no file of frames gets anything else into it."""
+    for replacement in replacements:
+        if is_start(start):
+            raise InputRefused(_NOT_REWRITTEN, offset=replacement.offset)
+        yield replacement
 
 
 class _Copy(Protocol):

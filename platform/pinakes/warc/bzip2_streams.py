@@ -13,6 +13,7 @@ from .source import Source
 
 NAME = "bzip2"
 UNIT = "bzip2 stream"
+FORM_SHOWS_END = False
 START = rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90|\Z)"
 _IN_BYTES = 1 << 14
 _OUT_BYTES = 1 << 20
@@ -39,6 +40,11 @@ def inflate(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes
 def first_bytes(source: Source, offset: int, count: int) -> bytes:
     """See `compression`."""
     return next(inflate(source, offset, {}), b"")[:count]
+
+
+def proven_end(source: Source, offset: int) -> int | None:
+    """See `compression`: only decompressing finds an end."""
+    return None
 
 
 def iter_whole(source: Source, offset: int) -> Iterator[WholeMember]:

@@ -62,6 +62,11 @@ class Compression(Protocol):
         """A regular expression of the first bytes of a member, at most `MEMBER_START_BYTES`."""
         ...
 
+    @property
+    def FORM_SHOWS_END(self) -> bool:  # noqa: N802
+        """Whether `proven_end` can tell more than nothing."""
+        ...
+
     def inflate(self, source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
         """The content of the member at `offset` in bounded pieces; its end goes to `ends`.
 
@@ -76,6 +81,10 @@ class Compression(Protocol):
         Raises:
             Damage: there are none.
         """
+        ...
+
+    def proven_end(self, source: Source, offset: int) -> int | None:
+        """Where the member at `offset` ends, by its form alone; None where that proves nothing."""
         ...
 
     def iter_whole(self, source: Source, offset: int) -> Iterator[WholeMember]:

@@ -12,7 +12,14 @@ from itertools import islice
 
 from .arc import LINE_LIMIT_BYTES, match_arc_header
 from .compression import Damage
-from .members import MEMBER_START, MEMBER_START_BYTES, compression_of, first_bytes, inflate_member
+from .members import (
+    MEMBER_START,
+    MEMBER_START_BYTES,
+    compression_at,
+    compression_of,
+    first_bytes,
+    inflate_member,
+)
 from .source import WINDOW_BYTES, Source
 
 _OVERLAP_BYTES = 1 << 12
@@ -86,7 +93,8 @@ def _line_at(source: Source, base: int, window: bytes, offset: int) -> bytes:
 
 
 def _find_member(source: Source, offset: int, end: int) -> int:
-    """Skips intact members (at most `_WHOLE_TRIED`): what they contain is not searched."""
+    """Skips whole members, but those that are not for `_WHOLE_TRIED` tries: what they contain is
+    not searched."""
     tries, inside = _WHOLE_TRIED, offset
     for base, window in _windows(source, offset, end):
         for match in MEMBER_START.finditer(window):
@@ -98,12 +106,16 @@ def _find_member(source: Source, offset: int, end: int) -> int:
             start = first_bytes(source, found, _OVERLAP_BYTES)
             if starts_record(start.lstrip(b"\r\n"), arc=True):
                 return found
-            if start and tries:
+            compression = compression_at(source, found) if tries else None
+            if compression is not None and (start or compression.FORM_SHOWS_END):
                 ends: dict[int, int] = {}
-                if is_whole_member(source, found, ends):
-                    inside = ends[found]
-                else:
+                whole = compression.proven_end(source, found)
+                if whole is None and start and is_whole_member(source, found, ends):
+                    whole = ends[found]
+                if whole is None:
                     tries -= 1
+                else:
+                    inside = whole
     return end
 
 

@@ -15,6 +15,7 @@ from .damage import find_next_record, next_line, starts_record
 from .field_names import CONTENT_LENGTH_KEY, WARC_TYPE_KEY
 from .header import Header
 from .http import HttpHead, head_end
+from .members import unit_at
 from .record import IN_MEMORY_BYTES, Body, Finding, MemoryBody, Record, measure
 from .source import Source
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
@@ -237,7 +238,7 @@ class _Taking:
             self.find(code, f"{surplus} bytes more in the member than the block has")
         alone = not self.inner and (stream.at_member_start() or not stream.peek(1))
         if not alone:
-            self.find("member", "several records share one gzip member")
+            self.find("member", f"several records share one {unit_at(stream.source, self.offset)}")
 
     def length(self, block_end: int) -> int:
         if isinstance(self.stream, PlainStream):

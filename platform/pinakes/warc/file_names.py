@@ -21,6 +21,11 @@ def is_archive_name(name: str) -> bool:
     return name.endswith(SUFFIXES)
 
 
+def without_compression(name: str) -> str:
+    """A file name without the suffix of gzip or Zstandard: `a.warc` of `a.warc.zst`."""
+    return name.removesuffix(".gz").removesuffix(".zst")
+
+
 def is_package_name(name: str) -> bool:
     """Whether a file name is that of a package of archive files."""
     return name.lower().endswith(PACKAGE)

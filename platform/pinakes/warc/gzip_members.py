@@ -19,6 +19,7 @@ from .source import READ_BYTES, Source
 
 NAME = "gzip"
 UNIT = "gzip member"
+FORM_SHOWS_END = False
 GZIP_MAGIC = b"\x1f\x8b\x08"
 START = rb"\x1f\x8b\x08"
 # A member that begins with an extra field "sl": its length, and its size when inflated.
@@ -79,6 +80,11 @@ def first_bytes(source: Source, offset: int, count: int) -> bytes:
         return isal_zlib.decompressobj(-15).decompress(fed, count)
     except InflateError:
         return b""
+
+
+def proven_end(source: Source, offset: int) -> int | None:
+    """See `compression`: only inflating finds an end."""
+    return None
 
 
 def iter_whole(source: Source, offset: int) -> Iterator[WholeMember]:

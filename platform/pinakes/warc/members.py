@@ -8,23 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from . import bzip2_streams, gzip_members
+from . import bzip2_streams, gzip_members, zstd_frames
 from .compression import Compression, Damage, WholeMember
 from .source import Source
 
-_COMPRESSIONS: tuple[Compression, ...] = (gzip_members, bzip2_streams)
+_COMPRESSIONS: tuple[Compression, ...] = (gzip_members, bzip2_streams, zstd_frames)
 MEMBER_START = re.compile(b"|".join(b"(%b)" % each.START for each in _COMPRESSIONS))
 MEMBER_START_BYTES = 10
-# RFC 8878 §3.1.1, §3.1.2: a dictionary of WARC-Zstandard stands in a skippable frame (0x184D2A5D).
-_ZSTANDARD = "a Zstandard {}, which is not read here: decompress it first (zstd -d)"
 _UNSUPPORTED = {
     b"\x04\x22\x4d\x18": "an LZ4 frame, which is not read here: decompress it first (lz4 -d)",
-    b"\x28\xb5\x2f\xfd": _ZSTANDARD.format("frame"),
-    **{
-        bytes([n]) + b"\x2a\x4d\x18": _ZSTANDARD.format("skippable frame")
-        for n in range(0x50, 0x60)
-    },
-    b"\x5d\x2a\x4d\x18": _ZSTANDARD.format("dictionary"),
     b"PK\x03\x04": "a ZIP file: only one named .wacz is read, as a package of archive files",
     b"\xfd7zX": "an XZ file, which is not read here: decompress it first (xz -d)",
 }
@@ -43,7 +35,7 @@ def compression_at(source: Source, offset: int) -> Compression | None:
 
 
 def compression_of(source: Source, offset: int = 0) -> str | None:
-    """`gzip` or `bzip2`, by the bytes at `offset`; None if no member begins there."""
+    """`gzip`, `bzip2` or `zstd`, by the bytes at `offset`; None if no member begins there."""
     compression = compression_at(source, offset)
     return None if compression is None else compression.NAME
 

@@ -19,6 +19,7 @@ from .http import head_end
 from .members import why_unread
 from .record import Record
 from .stream import ByteStream, skip_bytes
+from .zstd_format import FRAME_MAGIC
 
 HEADER_LIMIT_BYTES = 1 << 20
 _FIRST_BYTES = 1 << 9
@@ -83,8 +84,9 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
             if arc_header is not None and (arc or arc_header.field(WARC_TARGET_URI_KEY)):
                 return arc_header
             what = why_unread(data) or "no record begins here"
-            if data.startswith(GZIP_MAGIC):
-                what = "this is a gzip member within another: not read here"
+            if data.startswith((GZIP_MAGIC, FRAME_MAGIC)):
+                kind = "gzip member" if data.startswith(GZIP_MAGIC) else "Zstandard frame"
+                what = f"this is a {kind} within another: not read here"
             raise NotARecord(what, offset, stream.search_from)
         if end > HEADER_LIMIT_BYTES:
             # Lines as far from that end cannot begin a record either.

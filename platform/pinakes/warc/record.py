@@ -46,14 +46,14 @@ class Finding(NamedTuple):
 
 
 FINDINGS = {
-    "crc": "the gzip checksum of the member does not match its content",
+    "crc": "the checksum of the member does not match its content",
     "damaged": "the compressed data is damaged inside the record",
     "truncated": "the file ends inside the record, or a member inside its header",
     "content-length": "Content-Length is missing, or not a usable number",
     "block-length": "the block is shorter or longer than Content-Length says",
     "record-end": "the record is not closed by two line ends",
     "line-end": "header lines end with LF instead of CRLF",
-    "member": "the record is not alone in one gzip member",
+    "member": "the record is not alone in one compressed member",
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from pinakes.errors import InputRefused
 
@@ -33,7 +33,8 @@ class Source:
     """Random access to one archive file; not safe for use by several threads."""
 
     __slots__ = (
-        "_base", "_file", "_limit", "_reached", "_stat", "_view", "_window_bytes", "name", "size",
+        "_base", "_file", "_known", "_limit", "_reached", "_stat", "_view", "_window_bytes",
+        "name", "size",
     )  # fmt: skip
 
     def __init__(
@@ -52,6 +53,13 @@ class Source:
         self._view = memoryview(b"")
         self._stat = _identity(file)
         self._reached: Callable[[int], None] | None = None
+        self._known: dict[Callable[[Source], object], object] = {}
+
+    def once(self, work_out: Callable[[Source], T]) -> T:
+        """`work_out(self)`, called at its first use only: what all readings of a file need."""
+        if work_out not in self._known:
+            self._known[work_out] = work_out(self)
+        return cast("T", self._known[work_out])
 
     def watch(self, reached: Callable[[int], None] | None) -> None:
         """Have `reached(position)` called at each read of the file: for showing progress."""

@@ -208,6 +208,8 @@ class MemberStream:
         damage = self.damage
         if damage is None:
             return self.source.size
+        if damage.is_end_proven and damage.end is not None:
+            return damage.end
         inflated = self.position + self._ahead
         if self._members and self._members[-1] == (inflated, self.damaged_from):
             # Nothing was inflated from it: its end may be computed from bytes of the next member.

@@ -10,7 +10,7 @@ import bz2
 from collections.abc import Collection, Iterator
 
 from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member
-from pinakes.rewrite.replace import Replacement
+from pinakes.rewrite.replace import Replacement, require_rewritable
 from pinakes.warc.members import compression_of
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -33,6 +33,7 @@ class Entombing:
 
         Raises:
             MalformedRecord: a record shares a member that is damaged.
+            InputRefused: a record is in a compression that is not written.
         """
         return self._replaced.noted(self._stones(source))
 
@@ -52,6 +53,7 @@ class Entombing:
         yield from sharing.replacement()
 
     def _stone(self, source: Source, record: Record) -> bytes:
+        require_rewritable(source, record.offset)
         stone = tombstone_of(record.header, self._inscription)
         if compression_of(source, record.offset) is None:
             # What closes an uncompressed record lies outside its length, and stays.

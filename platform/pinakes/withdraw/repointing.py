@@ -11,7 +11,7 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member
 from pinakes.dedupe.write.restore import full_record_pieces
 from pinakes.errors import DigestMismatch, UnresolvedReference, at_place
-from pinakes.rewrite.replace import Replacement
+from pinakes.rewrite.replace import Replacement, require_rewritable
 from pinakes.warc.header import Header
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import read_record
@@ -90,8 +90,10 @@ def repointings(
     Raises:
         DigestMismatch: it does not.
         UnresolvedReference: it cannot be referred to.
+        InputRefused: it is in a compression that is not written.
     """
     for place in sorted(originals):
+        require_rewritable(source, place[0])
         revisit = _read(source, *place)
         original = originals[place]
         target = _read(files.source(original.file), original.offset, original.inner_offset)

@@ -19,9 +19,9 @@ from pinakes.archive_store.port import NotThere
 from pinakes.dedupe.archive_files import ArchiveFiles, read_locations
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.ingest.inputs import LeftOut, iter_inputs
-from pinakes.warc.file_names import base_name, is_remote
+from pinakes.warc.file_names import base_name, is_remote, without_compression
 
-_SUFFIXES = (".warc", ".warc.gz")
+_SUFFIX = ".warc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +108,12 @@ def _warc_files(folder: str | None) -> Iterator[str]:
         found = [item.place for item in iter_inputs([folder], left)]
     except NotThere as error:
         raise ConfigError(f"--dir {folder}: there are no files below it") from error
-    yield from sorted(place for place in found if base_name(place).endswith(_SUFFIXES))
+    yield from sorted(place for place in found if _is_warc(base_name(place)))
     yield from (refused.file for refused in left.refused if refused.file)
+
+
+def _is_warc(name: str) -> bool:
+    return without_compression(name).endswith(_SUFFIX)
 
 
 def _with_slash(folder: str) -> str:

@@ -28,7 +28,7 @@ from pinakes.errors import (
 )
 from pinakes.rewrite.convert import warc_name
 from pinakes.rewrite.convert_file import UNCHANGED, convert_file, rebuild_file
-from pinakes.warc.file_names import base_name
+from pinakes.warc.file_names import base_name, without_compression
 from pinakes.warc.members import compression_of
 
 _ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
@@ -178,7 +178,7 @@ def _refuse_clashes(names: Iterable[str], *, back: bool) -> None:
     for name in names:
         base = output_name(name) if back else base_name(name)
         if back:
-            by_target[base.removesuffix(".gz")].append(name)
+            by_target[without_compression(base)].append(name)
             continue
         with suppress(InputRefused), open_place(name) as source:
             by_target[warc_name(base, compressed=compression_of(source) is not None)].append(name)

@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """One file; what was selected and cannot be copied is named."""
     selection = selection_of(arguments) or Selection()
     output: str = arguments.output
+    if output.lower().endswith(".zst"):
+        raise ConfigError(f"-o {output}: Zstandard is not written: name it .warc.gz, or .warc")
     with record_inputs_of(arguments, configuration_of(arguments), console) as inputs:
         # Before the new file is there: it may be in a folder that is given.
         files = list(inputs.files())

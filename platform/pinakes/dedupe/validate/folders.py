@@ -14,7 +14,7 @@ from pinakes.dedupe.archive_files import SUPERSEDED
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
 from pinakes.dedupe.references.resolution import Reference, Resolution
 from pinakes.errors import ConfigError
-from pinakes.warc.file_names import is_package_name
+from pinakes.warc.file_names import is_package_name, without_compression
 from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.opening import open_source
 from pinakes.warc.packages import flat_name, open_package
@@ -99,10 +99,10 @@ def sort_out(names: Iterable[str], folder: str) -> Folder:
     for name in names:
         if any(part.startswith((".", SUPERSEDED)) for part in name.split("/")):
             continue
-        if not name.removesuffix(".gz").endswith(_SUFFIXES):
+        if not without_compression(name).endswith(_SUFFIXES):
             others.append(name)
             continue
-        stem = flat_name(name).removesuffix(".gz").removesuffix(".warc").removesuffix(".arc")
+        stem = without_compression(flat_name(name)).removesuffix(".warc").removesuffix(".arc")
         if stem in archives:
             both = f"{folder}/{archives[stem]} and {folder}/{name}"
             raise ConfigError(f"{both} differ by suffix alone: keep one")

@@ -32,6 +32,7 @@ from .proven_originals import FindOriginal, prove, record_not_there
 
 DEFAULT_MIN_SAVING_BYTES = 64
 _PIECE_STRETCHES = 64
+_WRITTEN = (None, "gzip")
 _OFFSET = attrgetter("offset")
 _Reason = Unwritable | InputRefused | MalformedRecord
 
@@ -110,9 +111,9 @@ class RevisitWriter:
             for offset, group in groupby(duplicates, key=_OFFSET)
         )
         while piece := list(islice(stretches, _PIECE_STRETCHES)):
-            self._work_out(source, [s for s in piece if s.compression != "bzip2"])
+            self._work_out(source, [s for s in piece if s.compression in _WRITTEN])
             for stretch in piece:
-                if stretch.compression == "bzip2":
+                if stretch.compression not in _WRITTEN:
                     count.left_full["compression"] += len(stretch.lines)
                     continue
                 replacement = self._replace(source, stretch, count)

@@ -23,7 +23,7 @@ from pinakes.errors import (
     UnresolvedReference,
     at_place,
 )
-from pinakes.rewrite.replace import Replacement
+from pinakes.rewrite.replace import Replacement, require_rewritable
 from pinakes.warc.field_names import CONTENT_LENGTH_KEY
 from pinakes.warc.header import Header
 from pinakes.warc.members import compression_of
@@ -87,7 +87,14 @@ def restorations(
         members = compression_of(source, record.offset) is not None
         if not is_ours(record.header):
             count.left["written by others"] += 1
-        elif record.findings and members and _is_shared(record):
+            continue
+        try:
+            require_rewritable(source, record.offset)
+        except InputRefused as problem:
+            count.left["not restored"] += 1
+            count.problems.append(problem)
+            continue
+        if record.findings and members and _is_shared(record):
             if record.offset != shared:
                 shared = record.offset
                 yield from _restore_shared(source, record, originals, files, count)
