@@ -9,6 +9,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from archive_builders import dictionary, dictionary_frame, frame, skippable, stored_frame
 from conformance_builders import (
     BODY,
     CHUNKED_BODY,
@@ -86,6 +87,10 @@ def damaged() -> bytes:
     return member(info()) + spoilt(data, second, b"\xff" * 5)
 
 
+def named(data: bytes) -> Named:
+    return ("a.warc.zst", data)
+
+
 RESPONSE = response()
 REVISITED = warc(RESPONSE, revisit())
 SEGMENTED = warc(*segments(5, 4, 3))
@@ -93,7 +98,10 @@ LF = info(line_end=b"\n", block=b"", end=b"\n\n")
 
 FILES = {
     "file-empty": Case([b""]),
-    "file-name": Case([("a.warc", member(info()))], [("a.warc.gz", member(info()))]),
+    "file-name": Case(
+        [("a.warc", member(info()))],
+        [("a.warc.gz", member(info()))],
+    ),
     "file-compression": Case([("a.warc.bz2", bz2.compress(info()))], [member(info())]),
     "warcinfo-first": Case([record()], [info()]),
     "not-a-record": Case([info() + b"\0" * 100]),
@@ -101,6 +109,30 @@ FILES = {
     "gzip-crc": Case([spoilt(member(info()), len(member(info())) - 8, b"\1\2\3\4")]),
     "gzip-damaged": Case([damaged()], also=frozenset({"not-a-record"})),
     "gzip-member": Case([member(info() + RESPONSE)], [member(info()) + member(RESPONSE)]),
+}
+ZSTD_INFO, ZSTD_RESPONSE = (frame(data, dictionary=dictionary()) for data in (info(), RESPONSE))
+ZSTD = dictionary_frame(dictionary()) + ZSTD_INFO + ZSTD_RESPONSE
+LARGE = response(block=HEAD + bytes(range(256)) * 1000)
+ZSTANDARD = {
+    "zstd-crc": Case([named(frame(info())[:-4] + b"harm")], [named(frame(info()))]),
+    "zstd-damaged": Case(
+        [named(frame(info()) + spoilt(stored_frame(LARGE), 9 + 3 + (1 << 17), b"\x06"))],
+        [named(frame(info()) + frame(LARGE))],
+        also=frozenset({"not-a-record", "zstd-frame"}),
+    ),
+    "zstd-record": Case(
+        [named(frame(info() + RESPONSE))],
+        [named(frame(info()[:40]) + frame(info()[40:]) + frame(b"") + frame(RESPONSE))],
+    ),
+    "zstd-frame": Case([named(frame(info()[:40]) + frame(info()[40:], size=False))], [named(ZSTD)]),
+    "zstd-dictionary": Case(
+        [named(ZSTD + frame(response(3), dictionary=dictionary(), dictionary_id=False))],
+        [named(ZSTD + skippable(b"a note"))],
+    ),
+    "zstd-start": Case(
+        [named(skippable(b"a note") + frame(info()))],
+        [named(frame(b"") + skippable(b"a note") + frame(info()))],
+    ),
 }
 HEADERS = {
     "version-uncovered": Case([info(line="WARC/0.18")]),
@@ -303,7 +335,7 @@ SEGMENTS = {
     "segment-total": one(*segments(5, 4, total=10), kept=SEGMENTED),
     "segment-elsewhere": one(segments(5, 4)[1], kept=SEGMENTED),
 }
-CASES = FILES | HEADERS | BLOCKS | REVISITS | LINKS | SEGMENTS
+CASES = FILES | ZSTANDARD | HEADERS | BLOCKS | REVISITS | LINKS | SEGMENTS
 ELSEWHERE = {"file-size"}
 """Tested by a test of its own."""
 
@@ -311,6 +343,33 @@ ELSEWHERE = {"file-size"}
 def test_every_rule_has_a_case() -> None:
     of_fields = {rule.code for rule in GROUPS["Fields"]}
     assert set(CASES) | ELSEWHERE | of_fields == set(RULES)
+
+
+@pytest.mark.parametrize(
+    ("data", "codes"),
+    [
+        (frame(info(), checksum=False), ["zstd-frame"]),
+        (frame(info(), size=False), ["zstd-frame"]),
+        (frame(info(), size=False, checksum=False), ["zstd-frame", "zstd-frame"]),
+        (frame(info()) + frame(b"", checksum=False) + frame(RESPONSE), ["zstd-frame"]),
+        (frame(info()) + frame(b"", checksum=False), ["zstd-frame"]),
+        (dictionary_frame(b"no dictionary") + frame(info()), ["zstd-dictionary"]),
+        (ZSTD + dictionary_frame(dictionary()), ["zstd-dictionary"]),
+        (frame(info()) + dictionary_frame(dictionary()) + frame(RESPONSE), ["zstd-dictionary"]),
+        (frame(info()) + skippable(b"a note") + frame(b"") + frame(RESPONSE), []),
+    ],
+)
+def test_what_frames_have_to_be(check: Check, data: bytes, codes: list[str]) -> None:
+    assert [finding.code for finding in check(named(data))] == codes
+
+
+def test_a_name_says_how_a_file_is_compressed(check: Check) -> None:
+    for name in ("a.warc", "a.warc.gz", "a.zst"):
+        (finding,) = check((name, frame(info())))
+        assert (finding.code, finding.message) == (
+            "file-name",
+            "compressed with Zstandard, but not named .warc.zst",
+        )
 
 
 def texts_in(function: Any) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from pinakes.warc.file_names import base_name
+from pinakes.warc.members import compression_of
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
@@ -28,7 +29,6 @@ Examined = tuple["Subject | None", "list[Hit]"]
 
 _ALL_FORMATS: tuple[RecordCheck, ...] = (
     headers.check_version,
-    framing.check_reader_findings,
     digests.check_block_digest,
     digests.check_payload_digest,
 )
@@ -171,6 +171,7 @@ def _examine_file(source: Source) -> Iterator[Examined]:
     """
     gaps = framing.Gaps(source)
     about_file = list(framing.check_file(source))
+    compression = compression_of(source)
     name = base_name(source.name)
     covered = True
     for item in iter_records(source):
@@ -182,6 +183,7 @@ def _examine_file(source: Source) -> Iterator[Examined]:
         covered = subject.version is not None
         hits = [*about_file, *gaps.before(item.offset)] if covered else []
         about_file = []
+        hits += [*gaps.within(subject), *framing.check_reader_findings(subject, compression)]
         yield subject, [*hits, *_examine_record(subject, name)]
         gaps.after_record(subject)
     yield None, [*about_file, *(gaps.before(source.size) if covered else ())]

@@ -25,8 +25,8 @@ def _row(rule: Rule) -> str:
     cells = (
         f"`{rule.code}`",
         str(rule.severity),
-        rule.clause_1_0 or "–",
-        rule.clause_1_1 or "–",
+        f"{rule.standard} {rule.clause_1_0 or '–'}".strip(),
+        f"{rule.standard} {rule.clause_1_1 or '–'}".strip(),
         rule.statement + notes,
         rule.example,
     )

@@ -49,6 +49,7 @@ class Rule:
     it.  `types` are the record types it holds for; empty for all.  `once`: only the first
     finding in a file is printed, since a writer breaks it in every record.
     `older_formats`: also checked in WARC/0.17 and ARC, which mean the same by it.
+    `standard`: the one that the clause is of, where it is not that of WARC.
     """
 
     code: str
@@ -60,6 +61,7 @@ class Rule:
     types: tuple[str, ...] = ()
     once: bool = False
     older_formats: bool = False
+    standard: str = ""
 
     @property
     def clause_1_0(self) -> str | None:
@@ -75,6 +77,8 @@ class Rule:
 
     def clause(self, version: str | None) -> str:
         """The clause to cite for a record of that version; None is any other version."""
+        if self.standard:
+            return f"{self.standard} §{self.clauses}"
         if version == "1.1" and self.clause_1_1:
             return f"1.1 §{self.clause_1_1}"
         if version == "1.0" and self.clause_1_0:

@@ -22,7 +22,8 @@ FILES = (
     Rule("file-empty",             ERROR,   "4",       framing.check_file,
          "A WARC file has at least one record.", "a file of 0 bytes"),
     Rule("file-name",              WARNING, "A.3/D.3", framing.check_file,
-         "A file compressed with gzip is named `.warc.gz`, any other `.warc`.",
+         "A file compressed with gzip is named `.warc.gz`, with Zstandard `.warc.zst`, any other "
+         "`.warc`.",
          "`crawl.warc`, compressed"),
     Rule("file-size",              WARNING, "B/C",     framing.check_file,
          "A file has at most 1 GB (10^9 bytes).", "a file of 5 GB"),
@@ -45,6 +46,27 @@ FILES = (
     Rule("gzip-member",            WARNING, "A.2/D.2", framing.check_reader_findings,
          "Each record is a gzip member of its own.", "a whole file in one member",
          once=True),
+)
+_ZSTD = "warc-zstd 1.0"
+ZSTANDARD = (
+    Rule("zstd-crc",               ERROR,   "4.1",     framing.check_reader_findings,
+         "The checksum of each frame is correct, and its size as it declares.",
+         "one byte changed", standard=_ZSTD, older_formats=True),
+    Rule("zstd-damaged",           ERROR,   "4.1",     framing.check_reader_findings,
+         "Compressed data can be read.", "a stretch overwritten with zeros",
+         standard=_ZSTD, older_formats=True),
+    Rule("zstd-record",            ERROR,   "4",       framing.check_reader_findings,
+         "A frame has data of one record only.", "a whole file in one frame",
+         standard=_ZSTD, once=True),
+    Rule("zstd-frame",             ERROR,   "4.1",     framing.check_frames,
+         "A frame declares the size of its content, and has a checksum.",
+         "what `zstd --no-check` writes", standard=_ZSTD, once=True),
+    Rule("zstd-dictionary",        ERROR,   "4.2",     framing.check_frames,
+         "A dictionary is the first frame of its file, in the format of RFC 8878 §5, and each "
+         "frame names it.", "two files with dictionaries put together", standard=_ZSTD, once=True),
+    Rule("zstd-start",             ERROR,   "4.3",     framing.check_file,
+         "No extension frame is before the first frame.", "a skippable frame first",
+         standard=_ZSTD),
 )
 HEADERS = (
     Rule("version-uncovered",      WARNING, "4",       headers.check_version,
@@ -265,6 +287,7 @@ def _field_rules(field: Field) -> Iterator[Rule]:
 GROUPS = MappingProxyType(
     {
         "Files": FILES,
+        "Zstandard": ZSTANDARD,
         "Headers": HEADERS,
         "Fields": tuple(rule for field in FIELDS.values() for rule in _field_rules(field)),
         "Blocks": BLOCKS,
