@@ -69,12 +69,16 @@ def _iter_opened(
 
 
 def _iter_items(
-    source: Source, start: int, digests: Sequence[str], skip_gets: bool
+    source: Source,
+    start: int,
+    digests: Sequence[str],
+    skip_gets: bool,
+    book: ShapeBook | None = None,
 ) -> Iterator[Item]:
     if source.size <= start:
         return
     members = holds_members(source, start)
-    walk = _Walk(source, start, digests, members=members, skip_gets=skip_gets)
+    walk = _Walk(source, start, digests, members=members, skip_gets=skip_gets, book=book)
     while walk.offset < source.size:
         yield from walk.fast_members() if members else walk.fast_plain()
         if walk.offset < source.size:
@@ -92,7 +96,8 @@ def read_record(
     if inner_offset:
         item = _read_inside(source, offset, inner_offset, digests, arc=False)
     else:
-        item = next(iter_records(source, start=offset, digests=digests), None)
+        # To learn the shape of one header takes as long as to read it.
+        item = next(_iter_items(source, offset, digests, False, ShapeBook(lessons=0)), None)
     if not isinstance(item, DamagedStretch) or not offset:
         return item
     # In an ARC file, unusual header lines are accepted only after a record; here that is unknown.
@@ -123,6 +128,7 @@ class _Walk:
         *,
         members: bool,
         skip_gets: bool = False,
+        book: ShapeBook | None = None,
     ) -> None:
         self.source = source
         self.offset = start
@@ -131,7 +137,7 @@ class _Walk:
         self.members = members
         self.skip_gets = skip_gets
         self.arc = False
-        self.book = ShapeBook()
+        self.book = book or ShapeBook()
 
     def fast_members(self) -> Iterator[Record]:
         """Records that fill one member each; stops before the first that does not."""

@@ -126,10 +126,11 @@ class ShapeBook:
     are learnt from one file, even if all its headers differ.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, lessons: int = _LESSONS) -> None:
+        """`lessons`: how many shapes it learns at most."""
         self.shape: Shape | None = None
         self._shapes: list[Shape] = []
-        self._lessons = _LESSONS
+        self._lessons = lessons
         # Which shape followed which: requests and responses alternate.
         self._after: dict[int, Shape] = {}
         self._last = 0
