@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import pytest
+from archive_builders import dictionary, dictionary_frame, frame
 from cluster_stores import found, store_on
 from ingest_processes import call, kill_after, start, wait_for_ends, write_folder
 from shared_cluster import RunningCluster
@@ -24,7 +26,18 @@ FILES, RECORDS = 8, 50
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("crawls") / "c"
     write_folder(folder, files=FILES, records=RECORDS)
+    _pack_anew(max(folder.rglob("*.warc.gz")))
     return folder
+
+
+def _pack_anew(path: Path) -> None:
+    """In Zstandard, with a dictionary: a record takes the first bytes of its file, too."""
+    known = dictionary()
+    whole = gzip.decompress(path.read_bytes())
+    records = [b"WARC/1" + record for record in whole.split(b"WARC/1")[1:]]
+    frames = b"".join(frame(record, dictionary=known) for record in records)
+    path.unlink()
+    path.with_suffix(".zst").write_bytes(dictionary_frame(known) + frames)
 
 
 @pytest.fixture(scope="module")
