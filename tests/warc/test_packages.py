@@ -6,6 +6,7 @@ import io
 import json
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,44 @@ def test_what_a_package_declares(tmp_path: Path) -> None:
         pytest.param("archive//a.warc.gz", "the name of a member is no path", id="empty-part"),
         pytest.param("archive\\a.warc.gz", "the name of a member is no path", id="backslash"),
         pytest.param("./a.warc.gz", "the name of a member is no path", id="dot"),
+        pytest.param("", "the name of a member is no path", id="empty"),
     ],
 )
 def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, name: str, reason: str) -> None:
     path = write_package(tmp_path / "a.wacz", {name: gzip_file()})
     with pytest.raises(InputRefused, match=reason), open_package(str(path)):
         pass
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["archive/a\0b.warc.gz", "archive/\0.warc.gz", "\0", "pages/\0a/", "a.warc.gz\0"],
+    ids=["within", "behind-a-folder", "alone", "of-a-folder", "at-the-end"],
+)
+def test_a_name_with_a_nul_is_refused_and_not_cut(tmp_path: Path, name: str) -> None:
+    plain = name.replace("\0", "!")
+    path = write_package(tmp_path / "a.wacz", {plain: b"" if name[-1] == "/" else gzip_file()})
+    path.write_bytes(path.read_bytes().replace(plain.encode(), name.encode()))
+    with pytest.raises(InputRefused, match=r"is no path: .*x00"), open_package(str(path)):
+        pass
+
+
+@pytest.mark.parametrize("name", ["archive/b\0c.warc.gz", "archive/\0.warc.gz"])
+def test_a_nul_in_a_unicode_path_is_refused_where_that_is_taken(tmp_path: Path, name: str) -> None:
+    """By Python 3.12 and later; others take the plain name.  APPNOTE.TXT 6.3.10 §4.6.9."""
+    plain = "archive/a.warc.gz"
+    info, crc32 = zipfile.ZipInfo(plain), zlib.crc32(plain.encode())
+    field = struct.pack("<BL", 1, crc32) + name.encode()
+    info.extra = struct.pack("<HH", 0x7075, len(field)) + field
+    path = tmp_path / "a.wacz"
+    with zipfile.ZipFile(path, "w") as writer:
+        writer.writestr(info, gzip_file())
+    if zipfile.ZipFile(path).namelist() == [plain]:
+        with open_package(str(path)) as package:
+            assert list(package.archives()) == [plain]
+    else:
+        with pytest.raises(InputRefused, match=r"is no path: .*x00"), open_package(str(path)):
+            pass
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -30,7 +30,7 @@ from pinakes.errors import InputRefused
 
 from .file_names import PACKAGE, base_name, is_archive_name, is_package_name
 from .package_documents import write_document
-from .zip_members import Part, refuse_stray_bytes, start_of
+from .zip_members import Part, refuse_stray_bytes, start_of, whole_name
 
 DOCUMENTS = "documents.warc"
 DATAPACKAGE = "datapackage.json"
@@ -144,10 +144,11 @@ class Package:
             raise InputRefused(f"not a readable ZIP file: {error}", file=name) from error
         self._members: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
-            if info.is_dir():
+            whole = whole_name(info)
+            if whole.endswith("/") and "\0" not in whole:
                 continue
-            if not _is_plain(info.filename):
-                raise InputRefused(f"the name of a member is no path: {info.filename!r}", file=name)
+            if not _is_plain(whole):
+                raise InputRefused(f"the name of a member is no path: {whole!r}", file=name)
             if info.filename in self._members:
                 raise InputRefused(f"two members are named {info.filename!r}", file=name)
             self._members[info.filename] = info

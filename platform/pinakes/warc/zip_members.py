@@ -50,6 +50,16 @@ def refuse_stray_bytes(file: BinaryIO, directory: zipfile.ZipFile, name: str) ->
         reached = info.header_offset + _LOCAL_HEADER.size + info.compress_size
 
 
+def whole_name(info: zipfile.ZipInfo) -> str:
+    """A member's name with its NUL, if it has one, at which `zipfile` cuts names."""
+    if "\0" in info.orig_filename:
+        return info.orig_filename
+    # Newer Pythons take the name in a Unicode Path field (0x7075).
+    is_other = info.filename != info.orig_filename
+    is_cut = is_other and f"{info.filename}\0".encode() in info.extra
+    return f"{info.filename}\0" if is_cut else info.filename
+
+
 def start_of(file: BinaryIO, directory: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
     """Where the bytes of a stored member begin.
 
