@@ -13,13 +13,19 @@ from typing import Any
 import pytest
 from killing import KILLED, in_child
 from landed_stores import LandedStore
-from redis_servers import Crawler, RunningRedis
+from redis_servers import Crawler, RunningRedis, relay_of
 from shared_crawls import HOME, LOGO, NEWS, SITE, land_waczs, sha256_text
 from verbs_here import call_here
 
 from pinakes.cli import main
+from pinakes.shared_index.server import require_kind
 
 NEW = b"new" * 800
+LINE = (
+    'org,example)/new 20260102030405 {"url":"http://example.org/new","mime":"text/html",'
+    '"status":"200","digest":"sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A","length":"900",'
+    '"offset":"0","filename":"of-another.warc.gz"}'
+)
 
 
 @pytest.fixture
@@ -182,6 +188,89 @@ def test_a_redis_that_is_away(folder: Path) -> None:
         assert done.stderr.startswith("pinakes: error: Redis 127.0.0.1:1/2: not reached: ")
         assert "pass" not in done.stderr
         assert done.stderr.endswith("; safe to run again\n")
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        pytest.param(b"$zz\r\n", id="no length"),
+        pytest.param(b"HTTP/1.1 400 Bad Request\r\n\r\n", id="a web server"),
+        pytest.param(b"*1\r\n" * 9_999, id="lists in lists"),
+        pytest.param(b"+PANG\r\n" * 9, id="another answer"),
+        pytest.param(b":1\r\n" * 9, id="numbers"),
+    ],
+)
+def test_a_server_that_is_no_redis(folder: Path, redis: RunningRedis, junk: bytes) -> None:
+    for way in ("export", "import"):
+        with relay_of(redis, 0, junk=junk) as relay:
+            done = call_here(folder, "redis", way, "news", "--redis", relay.url)
+        assert (done.returncode, done.stdout) == (4, "")
+        assert done.stderr.startswith("pinakes: error: Redis 127.0.0.1:")
+        assert done.stderr.count("\n") == 1
+        assert "does not answer as a Redis does: is this the right address?" in done.stderr
+
+
+@pytest.mark.parametrize("crawler", ["browsertrix", "pywb"])
+@pytest.mark.parametrize(
+    "junk",
+    [
+        pytest.param(b"$zz\r\n", id="no length"),
+        pytest.param(b"*2\r\n:0\r\n*2\r\n:1\r\n:2\r\n" * 9_999, id="lists of numbers"),
+    ],
+)
+def test_junk_at_any_moment_leaves_all_or_nothing(
+    folder: Path, redis: RunningRedis, junk: bytes, crawler: str
+) -> None:
+    """The last thing that is asked comes behind the transaction."""
+    Crawler(redis, "third", wacz="w.wacz").add(sha256_text(NEW), SITE, "20260102030420", 900)
+    redis.client.zadd("pywb:news:cdxj", {LINE: 0})
+    store = LandedStore(folder / "store")
+    for way in ("import", "export"):
+        before = redis.dump(), list(store.rows.scan("crawls"))
+        for messages in itertools.count():
+            assert (redis.dump(), list(store.rows.scan("crawls"))) == before
+            with relay_of(redis, messages, junk=junk) as relay:
+                words = ("redis", way, "news", "--for", crawler, "--redis", relay.url)
+                done = call_here(folder, *words)
+                if redis.dump() != before[0] or relay.left >= 0:
+                    break
+            assert (done.returncode, done.stdout) == (4, ""), done
+            assert "does not answer as a Redis does" in done.stderr
+        assert done.returncode == (0 if relay.left >= 0 else 4)
+        assert messages > 3
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [("TYPE", 1), ("TYPE", None), ("LRANGE", b"a"), ("LRANGE", [1]), ("ZSCORE", b"a")],
+    ids=str,
+)
+def test_an_answer_of_another_kind_is_not_taken(command: str, answer: object) -> None:
+    with pytest.raises(TypeError, match="for an answer"):
+        require_kind(command, answer)
+
+
+def test_the_server_s_own_words_are_told_alone(folder: Path, redis: RunningRedis) -> None:
+    """Without the command, in which there is what was to be written."""
+    redis.client.config_set("maxmemory", "1")
+    try:
+        done = call_here(folder, "redis", "export", "news", "--redis", redis.url)
+    finally:
+        redis.client.config_set("maxmemory", "0")
+    assert done.returncode == 4
+    assert "/0: command not allowed when used memory > 'maxmemory'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [("redis://:1", "localhost:1/0"), ("redis://127.99.9.9/3", "127.99.9.9:6379/3")],
+    ids=["no host", "no port"],
+)
+def test_an_address_is_named_as_it_is_taken(folder: Path, url: str, name: str) -> None:
+    done = call_here(folder, "redis", "import", "news", "--redis", url)
+    assert done.returncode == 4
+    assert done.stderr.startswith(f"pinakes: error: Redis {name}: not reached: ")
 
 
 def _killed_at(folder: Path, words: list[str], step: int) -> bool:

@@ -99,6 +99,7 @@ class _Relay(ThreadingTCPServer):
         answered: bool,
         then: Callable[[], object] | None,
         always: bool,
+        junk: bytes | None,
     ) -> None:
         super().__init__(("127.0.0.1", 0), _Relayed)
         self.target = target
@@ -106,6 +107,7 @@ class _Relay(ThreadingTCPServer):
         self.answered = answered
         self.then = then
         self.always = always
+        self.junk = junk
         self.lock = threading.Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -123,6 +125,9 @@ class _Relayed(BaseRequestHandler):
                 with self.server.lock:
                     self.server.left -= 1
                     left = self.server.left
+                if left < 0 and self.server.junk is not None:
+                    self.request.sendall(self.server.junk)
+                    continue
                 if self.server.then is not None:
                     if left == -1 or (left < 0 and self.server.always):
                         self.server.then()
@@ -169,12 +174,16 @@ def relay_of(
     applied: bool = False,
     then: Callable[[], object] | None = None,
     always: bool = False,
+    junk: bytes | None = None,
 ) -> Iterator[Relay]:
     """It passes so many messages of clients on; `applied`: one more, whose answer is lost.
 
     `then`: it does not end, but does this, once; `always`: before each further message.
+    `junk`: it does not end, but answers each further message with these bytes.
     """
-    with _Relay(redis.port, messages, answered=applied, then=then, always=always) as server:
+    with _Relay(
+        redis.port, messages, answered=applied, then=then, always=always, junk=junk
+    ) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:

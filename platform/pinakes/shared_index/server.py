@@ -20,8 +20,31 @@ Command = tuple[object, ...]
 Watch = Callable[[bytes], object]
 """Watches one more key from now on."""
 _TOGETHER = 1000
+_HOST, _PORT = "localhost", 6379  # the client's, for what a URL does not name
 _CONNECT_S, _ANSWER_S = 10.0, 60.0
 _NO_DATABASE = re.compile(r"rediss?://[^/?#]*/(?![0-9]{0,9}(?:[?#]|\Z))", re.ASCII | re.IGNORECASE)
+_ANSWERS: dict[object, tuple[type, ...]] = {
+    "TYPE": (bytes,),
+    "ZSCORE": (float, type(None)),
+    **dict.fromkeys(("HSCAN", "LRANGE", "SSCAN", "ZRANGEBYLEX"), (list,)),
+    **dict.fromkeys(
+        ("EXISTS", "HLEN", "HSET", "LLEN", "RPUSH", "SISMEMBER", "ZADD", "ZCARD"), (int,)
+    ),
+}
+"""What commands answer with, as the client gives it; of others it does not matter."""
+# What the client raises for an answer that it does not understand, besides its own errors.
+_NOT_UNDERSTOOD = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+_WRONG_COUNT = "Wrong number of response items"
+# The client puts the command before the server's words, with what it was to write.
+_OF_PIPELINE = re.compile(r"Command # \d+ \(.*\) of pipeline caused error: ", re.DOTALL)
 _UNAVAILABLE = ("OOM", "MISCONF", "LOADING", "BUSY", "TRYAGAIN", "MASTERDOWN", "CLUSTERDOWN")
 
 
@@ -32,6 +55,11 @@ class SharedServer:
         # Its methods are typed for text and for bytes at once, as it may answer with either.
         self._client: Any = client
         self.name = _name_of(client)
+
+    def greet(self) -> None:
+        """Raises StoreUnavailable if it is no Redis."""
+        if self.ask([("PING",)]) != [True]:
+            raise self._not_understood()
 
     def kinds(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """What lies at each key: `hash`, `list`, `set`, `zset`, `string`; `none`."""
@@ -55,8 +83,8 @@ class SharedServer:
         """How many keys the server has evicted so far, if it evicts such as do not expire."""
         with self._translated():
             found = self._client.info()
-        evicts_all = str(found.get("maxmemory_policy", "")).startswith("allkeys")
-        return int(found.get("evicted_keys", 0)) if evicts_all else 0
+            evicts_all = str(found.get("maxmemory_policy", "")).startswith("allkeys")
+            return int(found.get("evicted_keys", 0)) if evicts_all else 0
 
     def require_kept(self, evictions: int) -> None:
         """Raises StoreUnavailable if it has evicted keys since there were so many evictions: of an
@@ -86,7 +114,10 @@ class SharedServer:
             pipeline = self._client.pipeline(transaction=False)
             for command in batch:
                 pipeline.execute_command(*command)
-            return list(pipeline.execute())
+            answers = list(pipeline.execute())
+            for command, answer in zip(batch, answers, strict=True):
+                require_kind(command[0], answer)
+            return answers
 
     def iter_hash(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Fields and values, some of them perhaps twice; lazy."""
@@ -94,6 +125,7 @@ class SharedServer:
         while True:
             with self._translated():
                 cursor, found = self._client.hscan(key, cursor, count=_TOGETHER)
+                require_kind("HSCAN", [*found, *found.values()])
             yield from found.items()
             if not cursor:
                 return
@@ -105,7 +137,9 @@ class SharedServer:
     def read_set(self, key: bytes) -> set[bytes]:
         """The members of a set."""
         with self._translated():
-            return set(self._client.sscan_iter(key, count=_TOGETHER))
+            found = list(self._client.sscan_iter(key, count=_TOGETHER))
+            require_kind("SSCAN", found)
+            return set(found)
 
     def iter_list(self, key: bytes) -> Iterator[bytes]:
         """The members of a list, in order; lazy."""
@@ -146,14 +180,20 @@ class SharedServer:
         from redis.exceptions import WatchError
 
         for _ in range(attempts):
-            with self._translated(), self._client.pipeline() as pipeline:
+            with self._watching() as pipeline:
+
+                def watch(*keys: bytes, pipeline: Any = pipeline) -> None:
+                    with self._translated():
+                        pipeline.watch(*keys)
+
                 try:
-                    pipeline.watch(*watched)
-                    commands = decide(pipeline.watch)
-                    pipeline.multi()
-                    for command in commands:
-                        pipeline.execute_command(*command)
-                    pipeline.execute()
+                    watch(*watched)
+                    commands = decide(watch)
+                    with self._translated():
+                        pipeline.multi()
+                        for command in commands:
+                            pipeline.execute_command(*command)
+                        pipeline.execute()
                 except WatchError as error:
                     if "occurred while watching" in str(error):  # what the client calls a lost one
                         words = f"{self.name}: not reached: the connection was lost"
@@ -167,9 +207,19 @@ class SharedServer:
         )
 
     @contextmanager
+    def _watching(self) -> Iterator[Any]:
+        """A pipeline for a transaction; what it watches is let go at the end."""
+        pipeline = self._client.pipeline()
+        try:
+            yield pipeline
+        finally:
+            with self._translated():
+                pipeline.reset()
+
+    @contextmanager
     def _translated(self) -> Iterator[None]:
         """Raises:
-        StoreUnavailable: it cannot be reached, does not answer, or is full.
+        StoreUnavailable: it cannot be reached, does not answer, or not as a Redis, or is full.
         ConfigError: it refuses us, or knows no such command or database.
         Conflict: something else lies at a key.
         """
@@ -178,17 +228,27 @@ class SharedServer:
         try:
             yield
         except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
-            raise ConfigError(f"{self.name}: refused: {error}") from error
+            raise ConfigError(f"{self.name}: refused: {_words_of(error)}") from error
         except (exceptions.ConnectionError, exceptions.TimeoutError, OSError) as error:
             raise StoreUnavailable(f"{self.name}: not reached: {error}") from error
         except exceptions.WatchError:
             raise
+        except (exceptions.InvalidResponse, *_NOT_UNDERSTOOD) as error:
+            raise self._not_understood() from error
         except exceptions.RedisError as error:
             raise self._error_of(error) from error
 
+    def _not_understood(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"{self.name} does not answer as a Redis does: is this the right address?"
+        )
+
     def _error_of(self, error: Exception) -> PinakesError:
-        text = f"{type(error).__name__} {error}"
-        words = f"{self.name}: {str(error)[:300]}"
+        said = _words_of(error)
+        if said.startswith(_WRONG_COUNT):
+            return self._not_understood()
+        text = f"{type(error).__name__} {said}"
+        words = f"{self.name}: {said[:300]}"
         if any(word in text for word in ("OutOfMemory", *_UNAVAILABLE)):
             return StoreUnavailable(words)
         if "WRONGTYPE" in text:
@@ -226,7 +286,7 @@ def open_server(url: str, *, answer_s: float = _ANSWER_S) -> Iterator[SharedServ
         ) from error
     try:
         server = SharedServer(client)
-        server.send([("PING",)])
+        server.greet()
         yield server
     finally:
         with contextlib.suppress(RedisError, OSError):
@@ -236,8 +296,21 @@ def open_server(url: str, *, answer_s: float = _ANSWER_S) -> Iterator[SharedServ
 def _name_of(client: Redis) -> str:
     """Its address, without a password."""
     known = client.connection_pool.connection_kwargs
-    place = known.get("path") or f"{known.get('host')}:{known.get('port')}"
+    place = known.get("path") or f"{known.get('host', _HOST)}:{known.get('port', _PORT)}"
     return f"Redis {place}/{known.get('db') or 0}"
+
+
+def _words_of(error: Exception) -> str:
+    """What the server has said, without the command that it has said it of."""
+    return _OF_PIPELINE.sub("", str(error), count=1)
+
+
+def require_kind(command: object, answer: object) -> None:
+    """Raises TypeError if a command is not answered so; members of a list are bytes."""
+    kinds = _ANSWERS.get(command, (object,))
+    members = answer if kinds == (list,) and isinstance(answer, list) else ()
+    if not isinstance(answer, kinds) or not all(isinstance(one, bytes) for one in members):
+        raise TypeError(f"{type(answer).__name__} for an answer")
 
 
 def _shown(key: bytes) -> str:
