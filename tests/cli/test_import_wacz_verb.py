@@ -108,6 +108,26 @@ def test_crawls_that_a_later_manifest_lacks_are_listed_and_kept(folder: Path) ->
     assert "missing" not in {line.get("outcome") for line in lines}
 
 
+def test_a_crawl_in_which_nothing_has_landed_is_not_missed(folder: Path) -> None:
+    """Nor purged: a WACZ file that cannot land has begun it."""
+    good = entry_of(folder / "in" / "a.wacz", crawlId="good")
+    path = write_package(folder / "in" / "bad.wacz", {"../a.warc": b"1"})
+    manifest = write_manifest(folder / "in" / "m.json", [good, entry_of(path, crawlId="bad")])
+    assert imported(folder, str(manifest))[0] == 3
+    listed = call_here(folder, "crawl", "list", "--json").stdout.splitlines()
+    assert [json.loads(line)["crawl"] for line in listed] == ["bad", "good"]
+    write_manifest(manifest, [good])
+    code, lines, said = imported(folder, str(manifest), "--purge-removed")
+    assert (code, [line.get("outcome") for line in lines]) == (0, ["was there"])
+    assert "nothing was purged" in said
+    # One that holds something else is named, and kept.
+    other = folder / "b.warc"
+    other.write_bytes(page(f"{URI}other", b"other"))
+    assert call_here(folder, "ingest", str(other), "--crawl", "bad").returncode == 0
+    code, lines, _ = imported(folder, str(manifest), "--purge-removed")
+    assert {"removedCrawls": 1, "removedCrawlSize": 0} in lines
+
+
 def outcomes(lines: list[dict[str, Any]]) -> dict[str, str]:
     """How each crawl that manifests no longer name ended, without reasons."""
     return {line["crawl"]: line["outcome"].split(":")[0] for line in lines if "freed_bytes" in line}

@@ -11,11 +11,12 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from isal import igzip
+from packages import write_package
 from verbs_here import call_here
 
 from pinakes.archive_store.local import LocalArchiveStore
@@ -146,6 +147,10 @@ def _empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
+def _package(path: Path) -> None:
+    write_package(path, {"../a.warc": record(1)})
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -203,6 +208,35 @@ def test_a_file_that_may_not_be_read(ingest: Ingest) -> None:
         check=False,
     )
     assert done.stdout.strip() == "cannot be read: Permission denied", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        pytest.param(lambda path: None, 3, id="none"),
+        pytest.param(_folder, 0, id="an-empty-folder"),
+        pytest.param(_empty, 3, id="empty"),
+        pytest.param(_fifo, 3, id="fifo"),
+        pytest.param(_package, 3, id="wacz"),
+    ],
+)
+def test_no_crawl_begins_where_nothing_can_land(
+    ingest: Ingest, make: Callable[[Path], object], code: int
+) -> None:
+    path = ingest.crawl / ("a.wacz" if make is _package else "a.warc")
+    make(path)
+    done = ingest.land(path)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert (code == 0) == ("nothing to ingest: no archive files found" in done.stderr)
+    assert (code == 3) == ("; no crawl was begun in pinakes-store" in done.stderr)
+    assert "crawl c of" not in done.stderr
+    assert ingest("crawl", "list").stdout == ""
+    # Nor is one that was taken out opened again.
+    good = ingest.put("good.warc", record(1))
+    assert ingest.land(path, good).returncode == (3 if code else 0)
+    assert ingest("crawl", "cancel", "c").returncode == 0
+    assert ingest.land(path).returncode == code
+    assert ingest("crawl", "list").stdout.startswith("c  cancelled")
 
 
 def test_a_folder_named_like_a_file_is_walked(ingest: Ingest) -> None:

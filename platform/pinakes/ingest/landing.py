@@ -128,13 +128,7 @@ class Lander:
             StoreUnavailable: a store cannot be reached or is full.
             DigestMismatch: the stored bytes are not the bytes read.
         """
-        check_file_name(sidecar_name(archive_file))  # the longer one of the two
-        with open_place(place) as probe:
-            if not probe.size:
-                raise InputRefused("the file is empty", file=place)
-            reason = why_unread(bytes(probe.view(0, 4)))
-            if reason:
-                raise InputRefused(reason, file=place)
+        check_input(place, archive_file)
         entry = read_entry(self._rows, archive_file)
         if _is_finished(entry):
             return self._compare_known(place, entry, reached)
@@ -305,6 +299,18 @@ class Lander:
             release_claim(self._rows, held)
         except Conflict:
             return
+
+
+def check_input(place: str, archive_file: str) -> None:
+    """Raise InputRefused for what no store would let land: by name, or since it cannot be read,
+    is empty or an unsupported container.  `Raises` StoreUnavailable, too."""
+    check_file_name(sidecar_name(archive_file))  # the longer one of the two
+    with open_place(place) as probe:
+        if not probe.size:
+            raise InputRefused("the file is empty", file=place)
+        reason = why_unread(bytes(probe.view(0, 4)))
+        if reason:
+            raise InputRefused(reason, file=place)
 
 
 def _note_declared(place: str, copying: CopyingFile, result: Landed) -> None:

@@ -8,7 +8,7 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import NamedTuple
 
-from pinakes.catalog.crawl_rows import GONE, scan_crawls
+from pinakes.catalog.crawl_rows import GONE, LEAVING, scan_crawls
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.wacz_rows import (
     ListedWacz,
@@ -133,7 +133,8 @@ class MissingCrawl:
 def scan_missing(
     rows: RowStore, collection: str, named: Iterable[tuple[str, str]]
 ) -> Iterator[MissingCrawl]:
-    """The imported crawls of a collection that are not among these, wholly or in part.
+    """The imported crawls of a collection that are not among these, wholly or in part; none in
+    which nothing has landed.
 
     `named` are crawls and paths of WACZ files in them, as the store has them, sorted.  Memory:
     those of a crawl.
@@ -152,7 +153,9 @@ def scan_missing(
         left = tuple(one for one in listed if one.name not in names)
         if not names:
             others = _other_files(rows, entry.crawl, [one.name for one in listed])
-            yield MissingCrawl(crawl=entry.crawl, waczs=left, is_whole=True, other_files=others)
+            # Else nothing has ever landed in it: its WACZ file failed, or lands just now.
+            if listed or others or entry.state in LEAVING:
+                yield MissingCrawl(crawl=entry.crawl, waczs=left, is_whole=True, other_files=others)
         elif left:
             yield MissingCrawl(crawl=entry.crawl, waczs=left, is_whole=False)
 

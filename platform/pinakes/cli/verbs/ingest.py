@@ -35,12 +35,13 @@ from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.run_cells import CrawlFacts, RunFacts
+from pinakes.hbase_schema.text import check_name
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.attempts import Attempt, Landings
 from pinakes.ingest.copying import direct_writer
 from pinakes.ingest.hooks import HOOKS, Handover, hand_over
 from pinakes.ingest.inputs import Input, LeftOut, iter_inputs
-from pinakes.ingest.landing import Lander
+from pinakes.ingest.landing import Lander, check_input
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
 from pinakes.ingest.tally import ARCHIVE_RETRIES, Tally
@@ -131,6 +132,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     found = _found(request)
     if found.crawl == "":
         raise ConfigError("no crawl given: name it with --crawl")
+    check_name(found.crawl, "a crawl")
     if arguments.dry_run:
         return _plan(found, console)
     return _ingest(request, found, configuration, console)
@@ -155,9 +157,11 @@ def _ingest(
             description=found.description,
         )
         act, now_ms = actor.new_act("ingest"), actor.now_ms()
-        # Any name will do: where the archive is away, nothing is put, and no empty crawl stays.
-        stores.archive.size(act)
-        ensure_crawl(stores.rows, found.crawl, facts, act=act, act_time_ms=now_ms)
+        begins = watches or any(_why_not(item, found.crawl) is None for item in found.inputs)
+        if begins:
+            # Any name will do: where the archive is away, nothing is put, and no empty crawl stays.
+            stores.archive.size(act)
+            ensure_crawl(stores.rows, found.crawl, facts, act=act, act_time_ms=now_ms)
         run_facts = RunFacts(
             verb="ingest",
             act_time_ms=now_ms,
@@ -171,7 +175,7 @@ def _ingest(
                 tally,
                 run=act,
                 facts=run_facts,
-                crawl=found.crawl,
+                crawl=found.crawl if begins else None,
                 also=job.write,
             ) as landing_run,
             ExitStack() as at_end,
@@ -195,14 +199,27 @@ def _ingest(
             if not (found.inputs or found.left.unfinished or found.left.refused):
                 console.warn("nothing to ingest: no archive files found")
             loop.land(found.inputs)
-        _tell(loop.summary(), found.crawl, configuration, console)
+        _tell(loop.summary(), found.crawl if begins else None, configuration, console)
         job.exit = Exit.SOME_FAILED if loop.failed else Exit.DONE
     return job.exit
 
 
-def _tell(summary: str | None, crawl: str, configuration: Configuration, console: Console) -> None:
-    """What was saved, where it is, and what next."""
-    if summary is not None:
+def _why_not(item: Input, crawl: str) -> InputRefused | None:
+    """Why a file will not land, whatever is in the store; None if it may."""
+    try:
+        check_input(item.place, archive_file(crawl, item.name))
+    except InputRefused as problem:
+        return problem
+    return None
+
+
+def _tell(
+    summary: str | None, crawl: str | None, configuration: Configuration, console: Console
+) -> None:
+    """What was saved, where it is, and what next; without a crawl, nothing was."""
+    if summary is not None and crawl is None:
+        console.say(f"{summary}; no crawl was begun in {store_place(configuration)}")
+    elif summary is not None and crawl is not None:
         console.say(f"{summary}; crawl {printable(crawl)} of {store_place(configuration)}")
         console.say(
             f"next: pinakes dedupe {printable(crawl)} --plan says what removing duplicates would "
