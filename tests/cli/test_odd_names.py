@@ -75,6 +75,32 @@ def test_what_a_folder_holds_besides_is_said(
     assert "b.warc.gz.1, " in landed.err
 
 
+def test_a_plan_names_every_path_as_the_run_does(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of a folder and paths: what it lands, in order; what it refuses, in the same words."""
+    folder, store = tmp_path / "crawl", ("--store", str(tmp_path / "store"))
+    for name in ("a.warc.gz", "g2/b.warc.gz", f"{'n' * 231}.warc.gz", f"{'n' * 240}.warc.gz"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(CRAWL)
+    (folder / "h.warc").touch()
+    (folder / "i.wacz").write_bytes(b"no package")
+    (folder / "z.warc.gz").write_bytes(CRAWL)
+    assert main(["-q", "init", *store]) == 0
+    ingest = ["-q", "ingest", *store, "--crawl", "c", str(tmp_path / "none.warc"), str(folder)]
+    assert main([*ingest, "--dry-run"]) == 3
+    planned = capfd.readouterr()
+    assert main(ingest) == 3
+    done = capfd.readouterr()
+    landed = [line.partition(": landed")[0] for line in done.out.splitlines()]
+    assert [line.partition(" -> ")[2] for line in planned.out.splitlines()] == landed
+    assert landed == ["c/a.warc.gz", f"c/{'n' * 231}.warc.gz", "c/z.warc.gz"]
+    refused = sorted(done.err.splitlines())
+    assert sorted(planned.err.splitlines()) == refused
+    assert len(refused) == 5
+
+
 def test_a_name_that_would_be_too_long_is_named_and_the_rest_is_done(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

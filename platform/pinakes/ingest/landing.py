@@ -304,7 +304,8 @@ class Lander:
 def check_input(place: str, archive_file: str) -> None:
     """Raise InputRefused for what no store would let land: by name, or since it cannot be read,
     is empty or an unsupported container.  `Raises` StoreUnavailable, too."""
-    check_file_name(sidecar_name(archive_file))  # the longer one of the two
+    check_file_name(archive_file)
+    check_file_name(sidecar_name(archive_file))  # which is longer
     with open_place(place) as probe:
         if not probe.size:
             raise InputRefused("the file is empty", file=place)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from pinakes import __version__
 from pinakes.archive_store.located import size_at
-from pinakes.archive_store.names import check_file_name
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_out import say_others
@@ -51,6 +50,7 @@ from pinakes.warc.file_progress import Advance
 
 # A landing makes a hundred objects a record and no cycles: looking for those cost 4%.
 _GC_THRESHOLD = 100_000
+_NOTHING_FOUND = "nothing to ingest: no archive files found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +197,7 @@ def _ingest(
                 loop.watch(lambda: _look(request, loop), request.settle_s)
             loop.note_left(found.left)
             if not (found.inputs or found.left.unfinished or found.left.refused):
-                console.warn("nothing to ingest: no archive files found")
+                console.warn(_NOTHING_FOUND)
             loop.land(found.inputs)
         _tell(loop.summary(), found.crawl if begins else None, configuration, console)
         job.exit = Exit.SOME_FAILED if loop.failed else Exit.DONE
@@ -314,17 +314,18 @@ def _plan(found: Handover, console: Console) -> Exit:
     say_others(found.left, console)
     for refusal in found.left.refused:
         console.warn(refusal)
+    if not (found.inputs or found.left.unfinished or found.left.refused):
+        console.warn(_NOTHING_FOUND)
     is_well = not found.left.refused
-    for place, name in found.inputs:
-        identity = archive_file(found.crawl, name)
-        try:
-            check_file_name(identity)
-        except InputRefused as problem:
+    for item in found.inputs:
+        problem = _why_not(item, found.crawl)
+        if problem is not None:
             is_well = False
             console.warn(problem)
             continue
-        text = f"{printable(place)} -> {printable(identity)}"
-        console.result({"file": identity, "from": place}, text=text)
+        identity = archive_file(found.crawl, item.name)
+        text = f"{printable(item.place)} -> {printable(identity)}"
+        console.result({"file": identity, "from": item.place}, text=text)
     return Exit.DONE if is_well else Exit.SOME_FAILED
 
 
