@@ -265,6 +265,37 @@ def test_documents_that_are_not_what_the_package_says_land_and_are_named(
     ]
 
 
+@pytest.mark.parametrize(
+    "digest",
+    [5, ["x"], {}, "", False, f"md5:{'0' * 32}", "0" * 64, "sha256:00", f"sha256:{'g' * 64}"],
+    ids=str,
+)
+@pytest.mark.parametrize("verb", ["ingest", "import-wacz"])
+def test_a_hash_that_is_no_sha256_is_named(
+    call: Call, here: list[str], digest: object, verb: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of an archive file and of a document; a hash of null is none."""
+    members = members_of({"a.warc.gz": Path(here[0]).read_bytes()})
+    resources = [
+        {"path": "archive/a.warc.gz", "hash": digest},
+        {"path": "pages/pages.jsonl", "hash": digest},
+        {"path": "logs/a.log", "hash": None},
+    ]
+    members |= {
+        "logs/a.log": b"log",
+        "datapackage.json": json.dumps({"resources": resources}).encode(),
+    }
+    write_package(Path("crawl.wacz"), members)
+    call("init")
+    assert main([verb, "crawl.wacz", *(["--crawl", "c"] if verb == "ingest" else [])]) == Exit.DONE
+    said = [line for line in capfd.readouterr().err.splitlines() if "package-digest" in line]
+    why = "the hash in datapackage.json is no SHA-256 (sha256:…), so it was not compared"
+    assert [line.partition("package-digest: ")[2] for line in said] == [
+        why,
+        f"pages/pages.jsonl: {why}",
+    ]
+
+
 def test_packages_in_packages_land(
     call: Call, here: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:

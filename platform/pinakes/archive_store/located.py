@@ -152,7 +152,7 @@ def declared_at(place: str) -> Declared | None:
 
 
 def wrong_documents_at(place: str) -> list[tuple[str, str]]:
-    """What of a package's documents holds other bytes than the package says, and what says so.
+    """What of a package's documents is not as the package says, or not compared, and why.
 
     None of any other file.  `Raises` as `open_place`.
     """

@@ -41,7 +41,7 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.members import why_unread
-from pinakes.warc.packages import DATAPACKAGE
+from pinakes.warc.packages import DATAPACKAGE, WRONG_CRC32, why_not_that_of
 from pinakes.warc.source import Source
 
 from .acts import Actor
@@ -321,17 +321,17 @@ def _note_declared(place: str, copying: CopyingFile, result: Landed) -> None:
     """
     declared = declared_at(place)
     if declared is None:
-        for name, what in wrong_documents_at(place):
-            result.note(0, "package-digest", f"{name}: {what} is that of other bytes")
+        for name, why in wrong_documents_at(place):
+            result.note(0, "package-digest", f"{name}: {why}")
         return
     if declared.crc32 != copying.crc32:
-        result.note(0, "package-digest", "the CRC-32 of the ZIP file is that of other bytes")
+        result.note(0, "package-digest", WRONG_CRC32)
     if not declared.is_readable:
         what = f"the {DATAPACKAGE} cannot be read, so no SHA-256 was compared"
         result.note(0, "package-digest", what)
-    if declared.sha256 not in (None, result.sha256):
-        what = f"the SHA-256 in {DATAPACKAGE} is that of other bytes"
-        result.note(0, "package-digest", what)
+    wrong = why_not_that_of(declared.sha256, result.sha256)
+    if wrong is not None:
+        result.note(0, "package-digest", wrong)
 
 
 def _is_finished(entry: FileEntry) -> bool:

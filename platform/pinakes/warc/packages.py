@@ -15,6 +15,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shutil
 import struct
 import tempfile
@@ -34,6 +35,8 @@ from .zip_members import Part, refuse_stray_bytes, start_of, whole_name
 
 DOCUMENTS = "documents.warc"
 DATAPACKAGE = "datapackage.json"
+WRONG_CRC32 = "the CRC-32 of the ZIP file is that of other bytes"
+_SHA256 = re.compile(r"sha256:([0-9a-f]{64})")
 _INDEXES = "indexes/"
 _ENCRYPTED = 1
 _PIECE_BYTES = 1 << 20
@@ -58,7 +61,8 @@ OnRefused = Callable[[InputRefused], None]
 
 
 class Declared(NamedTuple):
-    """What a package says of a member: CRC-32, and SHA-256 in hex if `datapackage.json` has it.
+    """What a package says of a member: CRC-32, and SHA-256 in hex if `datapackage.json` has it;
+    empty if the hash there is none.
 
     `is_readable` is False where there is a `datapackage.json`, and it cannot be understood.
     """
@@ -231,8 +235,8 @@ class Package:
                 yield file
 
     def wrong_documents(self, name: str) -> Iterator[tuple[str, str]]:
-        """Of `documents.warc`, at any depth: what holds other bytes than the package says, and
-        what says so.  Reads all of it.  Of an archive file: nothing."""
+        """Of `documents.warc`, at any depth: what is not as the package says, or cannot be
+        compared, and why.  Reads all of it.  Of an archive file: nothing."""
         if name in self._members:
             return
         if name != self._documents_name:
@@ -249,9 +253,10 @@ class Package:
                     crc32 = zlib.crc32(piece, crc32)
                     sha256.update(piece)
             if crc32 != info.CRC:
-                yield document, "the CRC-32 of the ZIP file"
-            if _sha256_of(resources, document) not in (None, sha256.hexdigest()):
-                yield document, f"the SHA-256 in {DATAPACKAGE}"
+                yield document, WRONG_CRC32
+            why = why_not_that_of(_sha256_of(resources, document), sha256.hexdigest())
+            if why is not None:
+                yield document, why
 
     def declared(self, name: str) -> Declared | None:
         """What is said of a member; None of the documents, which are no member."""
@@ -342,9 +347,20 @@ class Package:
                 return None
 
 
+def why_not_that_of(declared: str | None, sha256: str) -> str | None:
+    """Why bytes with this SHA-256 are not, or not known to be, those of a `Declared.sha256`."""
+    if declared in (None, sha256):
+        return None
+    if not declared:
+        return f"the hash in {DATAPACKAGE} is no SHA-256 (sha256:…), so it was not compared"
+    return f"the SHA-256 in {DATAPACKAGE} is that of other bytes"
+
+
 def _sha256_of(resources: Mapping[str, object], name: str) -> str | None:
-    digest = str(resources.get(name)).lower()
-    return digest.removeprefix("sha256:") if digest.startswith("sha256:") else None
+    """As of `Declared`."""
+    declared = resources.get(name)
+    found = _SHA256.fullmatch(str(declared).lower())
+    return found[1] if found else None if declared is None else ""
 
 
 def _is_plain(name: str) -> bool:
