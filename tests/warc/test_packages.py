@@ -117,6 +117,7 @@ def test_what_a_package_declares(tmp_path: Path) -> None:
         pytest.param("archive\\a.warc.gz", "the name of a member is no path", id="backslash"),
         pytest.param("./a.warc.gz", "the name of a member is no path", id="dot"),
         pytest.param("", "the name of a member is no path", id="empty"),
+        pytest.param("archive/a.warc.gz/", "a folder that has bytes", id="folder"),
     ],
 )
 def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, name: str, reason: str) -> None:

@@ -150,6 +150,8 @@ class Package:
         for info in self._zip.infolist():
             whole = whole_name(info)
             if whole.endswith("/") and "\0" not in whole:
+                if info.file_size:
+                    raise InputRefused(f"a folder that has bytes: {whole!r}", file=name)
                 continue
             if not _is_plain(whole):
                 raise InputRefused(f"the name of a member is no path: {whole!r}", file=name)
