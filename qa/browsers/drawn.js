@@ -5,6 +5,7 @@
   const pageOf = (element) => Reflect.get(Node.prototype, "ownerDocument", element);
   const boxOf = (element) => Element.prototype.getBoundingClientRect.call(element);
   const IMAGES = new Set(["img", "svg", "canvas", "object", "embed", "iframe", "frame"]);
+  const CONTROLS = new Set(["input", "button", "select", "textarea"]);
   const looks = new Map();
   const picture = (image) => {
     if (image === "none") return "";
@@ -40,8 +41,16 @@
     const none = line === "none" || line === "hidden" || parseFloat(width) < 0.5;
     return none ? "" : Math.round(parseFloat(width)) + line + style["border" + side + "Color"];
   });
+  // Of what a browser draws as its own control, borders are its own, too.
+  const isOwn = (element, style) => {
+    const tag = tagOf(element);
+    return ["outset", "inset"].includes(style.borderTopStyle) || ["select", "textarea"].includes(tag) ||
+      (tag === "input" && ["checkbox", "radio", "range", "color", "file"].includes(element.getAttribute("type")));
+  };
+  const border = (element, style) => (CONTROLS.has(tagOf(element)) && isOwn(element, style) ? "" : lines(style).join());
+  // An automatic one is the browser's own, around what has the focus.
   const outline = (style) =>
-    style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 0.5 ? "" : " outline " + pixels(style.outlineWidth) + style.outlineStyle + style.outlineColor;
+    ["none", "auto"].includes(style.outlineStyle) || parseFloat(style.outlineWidth) < 0.5 ? "" : " outline " + pixels(style.outlineWidth) + style.outlineStyle + style.outlineColor;
   const pixels = (text) => Math.round(parseFloat(text) || 0);
   const four = (style, names) => names.map((name) => pixels(style[name]));
   const MARGINS = SIDES.map((side) => "margin" + side), PADDINGS = SIDES.map((side) => "padding" + side);
@@ -91,7 +100,7 @@
   const COLOUR = /\b(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
   const describe = (view, element, style, box) => {
     const look = [
-      style.color, style.backgroundColor, picture(style.backgroundImage), lines(style).join(),
+      style.color, style.backgroundColor, picture(style.backgroundImage), border(element, style),
       style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
       style.transform.replace(/-?\d+\.\d+/g, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
@@ -111,6 +120,6 @@
   const isDecorated = (view, element, style) =>
     !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
     ["::before", "::after"].some((at) => !["", '""'].includes(generated(view, element, at)));
-  return { describe, inSvg, looks, IMAGES, isBox: (view, element, style) =>
+  return { describe, inSvg, looks, IMAGES, CONTROLS, isBox: (view, element, style) =>
     !INLINE.has(style.display) || isDecorated(view, element, style) };
 }

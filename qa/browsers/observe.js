@@ -6,7 +6,6 @@
   const tagOf = (element) => Reflect.get(Element.prototype, "localName", element);
   const boxOf = (element) => Element.prototype.getBoundingClientRect.call(element);
   const MEDIA = new Set(["video", "audio"]);
-  const CONTROLS = new Set(["input", "button", "select", "textarea"]);
   const list = (bound) => ({ items: [], total: 0, add(make) { if (this.total++ < bound) this.items.push(make()); } });
   const boxes = list(limits.boxes), frames = list(limits.frames), media = list(limits.media);
   const resources = list(limits.resources), broken = list(limits.urls), texts = [];
@@ -46,7 +45,7 @@
   const kindOf = (view, element, tag, style) => {
     if (MEDIA.has(tag)) return "media";
     if (drawn.IMAGES.has(tag)) return "image";
-    if (CONTROLS.has(tag)) return "control";
+    if (drawn.CONTROLS.has(tag)) return "control";
     for (const node of Reflect.get(Node.prototype, "childNodes", element))
       if (node.nodeType === 3 && node.data.trim()) return "text";
     if (style.backgroundImage.includes("url(")) return "image";

@@ -38,6 +38,8 @@ _ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
 _LENGTH = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")
 _OWN = frozenset({"progress", "meter", "fieldset", "hr", "option", "optgroup"})
 """Drawn by each browser in its own way, as form controls are; whether they are there counts."""
+_OF_CONTROLS = frozenset({"border", "shadow"})
+"""What a page gives to controls, where a browser does not draw its own."""
 _LINES = re.compile("outset|inset|ridge|groove|double")
 """What one browser calls `solid` another calls so, of tables' borders."""
 _NEAR = 2
@@ -57,7 +59,8 @@ class ElementChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementDifference:
-    """Counts of elements; form controls, which browsers draw as they please, are there or not."""
+    """Counts of elements; of form controls, which browsers draw as they please, only whether they
+    are there, and the borders and shadows that pages give them."""
 
     lost: int
     """Elements of the first without one of their kind, tag and text in the second; of pictures and
@@ -127,10 +130,9 @@ def compare_elements(
         restless = _restless(mine, _drawn(again))
         mine, theirs = (_without(restless, side) for side in (mine, theirs))
     matched = _matched(mine, theirs)
-    pairs = [
-        (one, two) for one, two in matched if one.is_drawn_alike and (one.is_seen or two.is_seen)
-    ]
-    restyled = [(pair, names) for pair in pairs if (names := _restyled(*pair))]
+    seen = [(one, two) for one, two in matched if one.is_seen or two.is_seen]
+    pairs = [(one, two) for one, two in seen if one.is_drawn_alike]
+    restyled = [(pair, names) for pair in seen if (names := _restyled(*pair))]
     shifts, spaces = list(_shifts(pairs)), list(_spaces(pairs))
     widened = [
         pair
@@ -182,7 +184,10 @@ def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
     ]
     # Whether it fills its room is asked of what is as wide as it was, by whatever rounding.
     is_as_wide = not _is_apart(one.box.rect.width, other.box.rect.width)
-    return [name for name in found if name != "width" or not is_as_wide]
+    found = [name for name in found if name != "width" or not is_as_wide]
+    if one.is_drawn_alike:
+        return found
+    return [name for name in found if name in _OF_CONTROLS and one.box.kind == "control"]
 
 
 def _near(name: str, mine: str, theirs: str) -> bool:

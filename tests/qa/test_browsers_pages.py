@@ -319,11 +319,15 @@ def test_strips_that_ask_for_consent_are_taken_away_and_said(
 STYLED = """<!doctype html><meta charset=utf-8><style>
     html { scrollbar-color: #999 #fff; margin-left: calc(100vw - 100%) }
     body { margin: 8px; min-height: 1400px; background: rgba(24, 119, 242, .123456) }
+    .g { border: 1px solid green; box-shadow: 0 1px 2px #777 }
     div { border: 1px solid #999; background: #eee; padding: 3px }
     i { display: inline-block } i::before { content: "+"; font-family: Icons }
     </style><h1>Styles</h1><p>Lead</p><ul><li>One<li>Two</ul><table><tr><td>Cell<td>Other</table>
     <div class=a><div class=b></div></div><div class=c><b>Bold</b></div><i class=d></i>
-    <p class=e>Text of its own.</p><div style="width:50%;margin:auto" class=f>Half</div>"""
+    <p class=e>Text of its own.</p><div style="width:50%;margin:auto" class=f>Half</div>
+    <button>Plain</button> <button class=g>Own</button> <input autofocus><textarea>x</textarea>
+    <select><option>One</select>
+    <input type=checkbox>"""
 
 
 DRAWINGS = ("sound", "cut", "html", "gone")
@@ -339,6 +343,8 @@ HARMS = [
     ("@font-face { font-family: Icons; src: url(gone.woff2) }", 1, 0),
     (".e { position: relative; top: 4px; letter-spacing: 1px }", 1, 0),
     (".e { outline: 2px solid red }", 1, 0),
+    (".g { border: 0 }", 1, 0),
+    (".g { box-shadow: none }", 1, 0),
     (".e { line-height: 2 } .f { border-radius: 6px }", 2, 0),
     ("", 0, 0),
 ]
@@ -348,7 +354,7 @@ HARMS = [
     ("style", "restyled", "lost"),
     [
         *(pytest.param(*harm, marks=pytest.mark.browsers) for harm in HARMS),
-        pytest.param(" ".join(style for style, _, _ in HARMS), 5, 1, id="all"),
+        pytest.param(" ".join(style for style, _, _ in HARMS), 6, 1, id="all"),
     ],
 )
 def test_what_a_rule_of_style_changes_is_seen(
