@@ -317,7 +317,6 @@ def test_strips_that_ask_for_consent_are_taken_away_and_said(
 
 
 STYLED = """<!doctype html><meta charset=utf-8><style>
-    html { scrollbar-color: #999 #fff; margin-left: calc(100vw - 100%) }
     body { margin: 8px; min-height: 1400px; background: rgba(24, 119, 242, .123456) }
     .g { border: 1px solid green; box-shadow: 0 1px 2px #777 }
     div { border: 1px solid #999; background: #eee; padding: 3px }
