@@ -10,8 +10,8 @@ import pytest
 from landed_stores import LandedStore, page, sha1_of
 
 from pinakes.catalog.captures import Placed, place_captures, scan_captures_of
-from pinakes.catalog.payloads import read_body
-from pinakes.catalog.revisit_targets import Targets, captures_named, have_one_body
+from pinakes.catalog.payloads import have_one_body, read_body
+from pinakes.catalog.revisit_targets import Targets, captures_named
 from pinakes.errors import UnresolvedReference
 from pinakes.index.urlkey import urlkey
 
@@ -126,3 +126,20 @@ def test_a_moment_goes_before_an_id_and_both_may_be_meant(store: LandedStore) ->
     assert b"".join(read_body(store.rows, store.archive, placed)) == b"two"
     targets = Targets(store.rows, captures_named(store.rows, [placed.capture]))
     assert not have_one_body(targets.of(placed.capture))
+
+
+def test_of_two_of_a_moment_the_id_tells(store: LandedStore) -> None:
+    moment = "2021-01-02T03:04:05.2Z"
+    store.land("c0", "a.warc.gz", page(URI, b"one", date=moment))
+    [first] = [c for c in scan_captures_of(store.rows, urlkey(URI)) if c.facts.date == moment]
+    store.land("c1", "a.warc.gz", page(URI, b"two", date="2021-01-02T03:04:05.20Z"))
+    fields = [
+        ("WARC-Refers-To-Target-URI", URI),
+        ("WARC-Refers-To-Date", moment),
+        ("WARC-Refers-To", f"<{first.facts.record_id}>"),
+    ]
+    store.land("two", "r.warc.gz", page(REVISIT, b"", record_type="revisit", extra=fields))
+    [placed] = place_captures(store.rows, scan_captures_of(store.rows, urlkey(REVISIT)))
+    assert b"".join(read_body(store.rows, store.archive, placed)) == b"one"
+    targets = Targets(store.rows, captures_named(store.rows, [placed.capture]))
+    assert [one.key for one in targets.of(placed.capture)] == [first.key]

@@ -139,7 +139,7 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
         raise UnresolvedReference("the revisit names no original", file=_where(capture))
     # Of a digest that no row knows, the body itself tells.
     is_told = declared is not None and not any(has_digest(c.facts, declared) for c in likeliest)
-    if not is_told and len({one.facts.payload_sha256 or one.key for one in likeliest}) > 1:
+    if likeliest and not is_told and not have_one_body(likeliest):
         raise UnresolvedReference(
             f"it may mean {len(likeliest)} records of unequal bodies: {uri} of "
             f"{written_date or 'before'}",
@@ -182,6 +182,11 @@ def _fraction(date: str) -> str:
     """The digits of a second's fraction, nine at most by the standard: `parse_date` keeps six."""
     found = _FRACTION.search(date)
     return found[1].rstrip("0") if found else ""
+
+
+def have_one_body(captures: Sequence[Capture]) -> bool:
+    """Whether it makes no difference which of these records a revisit means."""
+    return len(captures) == 1 or len({one.facts.payload_sha256 or one.key for one in captures}) == 1
 
 
 def has_digest(facts: CaptureFacts, declared: str) -> bool:

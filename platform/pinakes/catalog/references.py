@@ -36,13 +36,8 @@ from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import FileEntry, read_entries, scan_entries
 from .lookup import TABLE as DIGESTS
 from .many_ranges import rows_in
-from .revisit_targets import (
-    FULL,
-    Targets,
-    captures_named,
-    have_one_body,
-    is_foreign_revisit,
-)
+from .payloads import have_one_body
+from .revisit_targets import FULL, Targets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
 
 BY_DEDUPE, BY_CRAWLER = "dedupe", "crawler"

@@ -103,9 +103,9 @@ class Targets:
             if found:
                 exact = [capture for capture in found if capture.facts.target_uri == uri]
                 dated = at_moment(fitting, facts.refers_to_date)
-                # Its id may name another one of that second than its date does: both may be meant.
-                others = [c for c in dated if c not in found] if dated is not fitting else []
-                return [*others, *at_moment(exact or found, facts.refers_to_date)]
+                if dated is not fitting and not any(capture in dated for capture in found):
+                    return [*dated, *found]  # its id names another one of that second
+                return list(at_moment(exact or found, facts.refers_to_date))
         with_id = [c for c in _full(beside) if c.facts.record_id == facts.refers_to_id is not None]
         if with_id:
             return with_id
@@ -138,11 +138,6 @@ def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> l
     if not found and not has_second and revisit.facts.refers_to_id is None:
         found = [c for c in captures if may_have_digest(c.facts, declared)]
     return found[::-1]
-
-
-def have_one_body(captures: Sequence[Capture]) -> bool:
-    """Whether it makes no difference which of these records a revisit means."""
-    return len(captures) == 1 or len({one.facts.payload_sha256 or one.key for one in captures}) == 1
 
 
 def is_named_by_id_alone(revisit: Capture, original: Capture) -> bool:

@@ -22,9 +22,9 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Capture, get_captures
 from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.page_lists import package_of
+from pinakes.catalog.payloads import have_one_body
 from pinakes.catalog.required_files import RequiredFile
 from pinakes.catalog.requirements import Referring, iter_referring
-from pinakes.catalog.revisit_targets import have_one_body
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.wacz_rows import read_wacz_file
 from pinakes.errors import UnresolvedReference

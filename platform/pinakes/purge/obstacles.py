@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pinakes.catalog.captures import Capture, get_captures, placed_by
+from pinakes.catalog.payloads import have_one_body
 from pinakes.catalog.revisit_targets import (
     ID_ALONE,
     SEVERAL_MEANT,
     Targets,
     captures_named,
-    have_one_body,
     is_named_by_id_alone,
 )
 from pinakes.catalog.sidecar import SidecarRow
