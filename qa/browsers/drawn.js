@@ -1,5 +1,7 @@
 // How elements are drawn, in words that browsers share; a list of these is small on any page.
 () => {
+  // By the prototypes' own getters: in a document `<iframe name=body>` would stand before them, in
+  // a form `<input name=localName>` (HTML, LegacyOverrideBuiltIns).
   const of = (page, name) => Reflect.get(Document.prototype, name, page);
   const tagOf = (element) => Reflect.get(Element.prototype, "localName", element);
   const pageOf = (element) => Reflect.get(Node.prototype, "ownerDocument", element);
@@ -120,6 +122,6 @@
   const isDecorated = (view, element, style) =>
     !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
     ["::before", "::after"].some((at) => !["", '""'].includes(generated(view, element, at)));
-  return { describe, inSvg, looks, IMAGES, CONTROLS, isBox: (view, element, style) =>
+  return { of, tagOf, boxOf, describe, inSvg, looks, IMAGES, CONTROLS, isBox: (view, element, style) =>
     !INLINE.has(style.display) || isDecorated(view, element, style) };
 }

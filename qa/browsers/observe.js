@@ -1,10 +1,6 @@
 // Everything about the page but its image, in bounded lists with their true lengths.
 (limits, drawn) => {
-  // By the prototypes' own getters: in a document `<iframe name=body>` would stand before them, in
-  // a form `<input name=localName>` (HTML, LegacyOverrideBuiltIns).
-  const of = (page, name) => Reflect.get(Document.prototype, name, page);
-  const tagOf = (element) => Reflect.get(Element.prototype, "localName", element);
-  const boxOf = (element) => Element.prototype.getBoundingClientRect.call(element);
+  const { of, tagOf, boxOf, IMAGES, CONTROLS } = drawn;
   const MEDIA = new Set(["video", "audio"]);
   const list = (bound) => ({ items: [], total: 0, add(make) { if (this.total++ < bound) this.items.push(make()); } });
   const boxes = list(limits.boxes), frames = list(limits.frames), media = list(limits.media);
@@ -44,8 +40,8 @@
   };
   const kindOf = (view, element, tag, style) => {
     if (MEDIA.has(tag)) return "media";
-    if (drawn.IMAGES.has(tag)) return "image";
-    if (drawn.CONTROLS.has(tag)) return "control";
+    if (IMAGES.has(tag)) return "image";
+    if (CONTROLS.has(tag)) return "control";
     for (const node of Reflect.get(Node.prototype, "childNodes", element))
       if (node.nodeType === 3 && node.data.trim()) return "text";
     if (style.backgroundImage.includes("url(")) return "image";

@@ -120,8 +120,7 @@ class Model:
         """How likely it is that the pair is dissimilar; raises as `judge` does."""
         slope, offset = self.calibration
         likely = sigmoid(slope * self.score(features) + offset)
-        is_told = any(features[name] > 0 for name in self.decisive)
-        return self.decisive_probability if is_told else likely
+        return self.decisive_probability if is_decided(features, self.decisive) else likely
 
     def score(self, features: Mapping[str, float]) -> float:
         """What calibration is applied to; raises as `judge` does."""
@@ -135,6 +134,11 @@ class Model:
         if not all(map(math.isfinite, numbers)):
             raise ConfigError(f"a feature of the model {self.title} is not a finite number")
         return self.base + sum(tree.leaf(numbers) for tree in self.trees)
+
+
+def is_decided(features: Mapping[str, float], decisive: Collection[str]) -> bool:
+    """Whether a decisive feature is above 0, so that no tree is asked."""
+    return any(features[name] > 0 for name in decisive)
 
 
 def sigmoid(value: float) -> float:

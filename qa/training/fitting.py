@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pinakes.errors import ConfigError
-from pinakes.qa.judging.model import Model, Tree, sigmoid
+from pinakes.qa.judging.model import Model, Tree, is_decided, sigmoid
 
 from .figures import Judged, figures
 from .labelled import LabelledPair, PairOf
@@ -88,8 +88,8 @@ def fit(
         raise ConfigError(f"{name}: folds by site need {folds} sites and both labels")
     names = tuple(name for name in mine[0].features if name not in _LEFT_OUT)
     decisive = DECISIVE[name]
-    told = [pair for pair in mine if any(pair.features[one] > 0 for one in decisive)]
-    left = [pair for pair in mine if all(pair.features[one] <= 0 for one in decisive)]
+    told = [pair for pair in mine if is_decided(pair.features, decisive)]
+    left = [pair for pair in mine if not is_decided(pair.features, decisive)]
     if len({pair.label for pair in left}) < 2:
         raise ConfigError(f"{name}: trees need both labels among pairs that nothing else decides")
     probability = _share_dissimilar(told)
