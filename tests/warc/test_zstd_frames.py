@@ -406,5 +406,6 @@ def test_memory_is_bounded_with_the_largest_dictionary_and_window(
     )
     size, more_kib = map(int, done.stdout.split())
     assert size == zeros
-    # The dictionary as it lies in the file, decompressed, and in the window; the stream's window.
+    # Four times the limit is held at least: the dictionary compressed, decompressed and in the
+    # decompressor, and a window.
     assert more_kib << 10 < 8 * LIMIT_BYTES

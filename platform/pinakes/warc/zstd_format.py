@@ -186,7 +186,7 @@ def inflate_blocks(
         inflater.decompress(_NO_MORE + checksum)
     except ZstdError:
         why = "the Zstandard checksum does not fit the content"
-    # The library asks for it at the end of a last block, which it was not told of.
+    # The library compares sizes at the last block, which it was given as one that others follow.
     if header.content_size not in (None, delivered):
         why = f"{delivered} bytes in a Zstandard frame that declares {header.content_size}"
     if why:
