@@ -244,7 +244,9 @@ def test_documents_that_are_not_what_the_package_says_land_and_are_named(
 ) -> None:
     members = members_of({"a.warc.gz": Path(here[0]).read_bytes()})
     package = json.loads(members["datapackage.json"])
-    package["resources"] += [
+    archives = [entry for entry in package["resources"] if entry["path"].startswith("archive/")]
+    package["resources"] = [
+        *archives,
         {"path": "pages/pages.jsonl", "hash": f"sha256:{'0' * 64}"},
         {"path": "logs/good.log", "hash": f"sha256:{hashlib.sha256(b'well').hexdigest()}"},
     ]
@@ -289,11 +291,33 @@ def test_a_hash_that_is_no_sha256_is_named(
     call("init")
     assert main([verb, "crawl.wacz", *(["--crawl", "c"] if verb == "ingest" else [])]) == Exit.DONE
     said = [line for line in capfd.readouterr().err.splitlines() if "package-digest" in line]
-    why = "the hash in datapackage.json is no SHA-256 (sha256:…), so it was not compared"
+    why = "datapackage.json gives no SHA-256 (sha256:…), or several: it was not compared"
     assert [line.partition("package-digest: ")[2] for line in said] == [
         why,
         f"pages/pages.jsonl: {why}",
     ]
+
+
+def test_a_path_with_two_hashes_is_compared_with_neither(
+    call: Call, here: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = Path(here[0]).read_bytes()
+    right, wrong = f"sha256:{hashlib.sha256(data).hexdigest()}", f"sha256:{'0' * 64}"
+    call("init")
+    for crawl, hashes, is_named in [
+        ("both", [wrong, right], True),
+        ("both-turned", [right, wrong], True),
+        ("once", [right, None, right], False),
+    ]:
+        resources = [{"path": "archive/a.warc.gz", "hash": digest} for digest in hashes]
+        package = json.dumps({"resources": resources}).encode()
+        members = members_of({"a.warc.gz": data}) | {"datapackage.json": package}
+        write_package(Path(f"{crawl}.wacz"), members)
+        assert main(["ingest", f"{crawl}.wacz", "--crawl", crawl]) == Exit.DONE
+        said = [line for line in capfd.readouterr().err.splitlines() if "package-digest" in line]
+        assert [line.endswith("or several: it was not compared") for line in said] == (
+            [True] * is_named
+        )
 
 
 def test_packages_in_packages_land(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,21 @@ def test_a_folder_gives_relative_paths_in_order_and_a_file_its_base_name(tmp_pat
         [str(tmp_path / "loop"), str(tmp_path / "a" / "log.txt")],
     )
     assert list(iter_inputs(["no/such.warc"], left)) == [Input("no/such.warc", "such.warc")]
+
+
+def test_a_folder_that_cannot_be_read_is_named_and_the_others_are(tmp_path: Path) -> None:
+    (tmp_path / "x.warc").write_bytes(b"x")
+    inside = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):  # longer than a path may be: not even root can list it by its name
+        os.mkdir("d" * 250, dir_fd=inside)
+        below = os.open("d" * 250, os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = below
+    os.close(inside)
+    left = LeftOut()
+    found = list(iter_inputs([str(tmp_path)], left))
+    assert [item.name for item in found] == ["x.warc"]
+    [refusal] = left.refused
+    assert refusal.file is not None
+    assert refusal.file.startswith(f"{tmp_path}/{'d' * 250}/")
+    assert "cannot be read: File name too long" in str(refusal)

@@ -40,12 +40,18 @@ class LeftOut:
     examples: list[str] = field(default_factory=list)
     """The first of these."""
     refused: list[InputRefused] = field(default_factory=list)
-    """Packages that cannot be read, and archive files that a package says it has, and has not."""
+    """Folders and packages that cannot be read, and archive files that a package says it has, and
+    has not."""
 
     def add_other(self, place: str) -> None:
         self.others += 1
         if len(self.examples) < _EXAMPLES:
             self.examples.append(place)
+
+    def add_unreadable(self, error: OSError) -> None:
+        """Of a folder below one that was given: what else is in that is read."""
+        why = f"cannot be read: {error.strerror}"
+        self.refused.append(InputRefused(why, file=str(error.filename)))
 
 
 class Input(NamedTuple):
@@ -81,11 +87,12 @@ def iter_files(places: Iterable[str], left: LeftOut) -> Iterator[Input]:
             for name in (file.name for file in list_folder(place)):
                 yield from _sorted_out(Input(place_below(place, name), name), left)
             continue
-        for folder, folders, names in os.walk(path, onerror=_refuse):
+        for folder, folders, names in os.walk(path, onerror=left.add_unreadable):
             folders.sort()
             for name in folders:
-                if Path(folder, name).is_symlink():
-                    left.add_other(os.path.join(folder, name))
+                inside_folder = os.path.join(folder, name)
+                if os.path.islink(inside_folder):
+                    left.add_other(inside_folder)
             for name in sorted(names):
                 inside = Path(folder, name)
                 item = Input(str(inside), inside.relative_to(path).as_posix())
@@ -120,7 +127,3 @@ def unpacked(item: Input, left: LeftOut, *, documents: bool = False) -> Iterator
                 left.refused.append(InputRefused(why, file=place))
     except InputRefused as refusal:
         left.refused.append(refusal)
-
-
-def _refuse(error: OSError) -> None:
-    raise InputRefused(f"cannot be read: {error.strerror}", file=str(error.filename)) from error

@@ -37,6 +37,7 @@ DOCUMENTS = "documents.warc"
 DATAPACKAGE = "datapackage.json"
 WRONG_CRC32 = "the CRC-32 of the ZIP file is that of other bytes"
 _SHA256 = re.compile(r"sha256:([0-9a-f]{64})")
+_SEVERAL = "several"  # in place of the hash of a path that has more than one
 _INDEXES = "indexes/"
 _ENCRYPTED = 1
 _PIECE_BYTES = 1 << 20
@@ -344,9 +345,21 @@ class Package:
                 resources = json.loads(file.read())["resources"]
                 if not isinstance(resources, list):
                     return None
-                return {str(resource["path"]): resource.get("hash") for resource in resources}
+                return _hashes_of(resources)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 return None
+
+
+def _hashes_of(resources: list[dict[str, object]]) -> dict[str, object]:
+    """The hash of each path; something else where a path has several."""
+    hashes: dict[str, object] = {}
+    for resource in resources:
+        path, declared = str(resource["path"]), resource.get("hash")
+        if hashes.get(path) is None:
+            hashes[path] = declared
+        elif declared not in (None, hashes[path]):
+            hashes[path] = _SEVERAL
+    return hashes
 
 
 def why_not_that_of(declared: str | None, sha256: str) -> str | None:
@@ -354,7 +367,7 @@ def why_not_that_of(declared: str | None, sha256: str) -> str | None:
     if declared in (None, sha256):
         return None
     if not declared:
-        return f"the hash in {DATAPACKAGE} is no SHA-256 (sha256:…), so it was not compared"
+        return f"{DATAPACKAGE} gives no SHA-256 (sha256:…), or several: it was not compared"
     return f"the SHA-256 in {DATAPACKAGE} is that of other bytes"
 
 

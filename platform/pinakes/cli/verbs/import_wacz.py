@@ -206,8 +206,9 @@ class _ImportVerb:
                         self._named.append((source.crawl, source.name))
                     yield source
             except InputRefused as refusal:
-                self._counts["refused sources"] += 1
-                yield refusal
+                left.refused.append(refusal)
+            self._counts["refused sources"] += len(left.refused)
+            yield from left.refused
             for place in left.unfinished:
                 self._console.warn(f"{printable(place)}: still being written; skipped")
             say_others(left, self._console)
