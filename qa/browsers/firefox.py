@@ -99,6 +99,8 @@ def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
         "gfx.color_management.mode": 0,
         "ui.useOverlayScrollbars": 1,
         "widget.gtk.overlay-scrollbars.enabled": True,
+        # Else rules for ::-webkit-scrollbar bring back scroll bars that take room.
+        "layout.css.fake-webkit-scrollbar.enabled": False,
         # The fonts that Chromium uses where a page names none.
         "font.name.serif.x-western": "Liberation Serif",
         "font.name.sans-serif.x-western": "Liberation Sans",

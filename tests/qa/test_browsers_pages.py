@@ -378,6 +378,19 @@ def test_elements_are_described_alike_in_every_browser(
 
 
 @pytest.mark.browsers
+def test_scroll_bars_take_no_room_in_firefox(pages: Pages, tmp_path: Path) -> None:
+    """Nor do they where a page draws its own, as Chromium's do not either."""
+    bars = ":root { margin-left: calc(100vw - 100%) } ::-webkit-scrollbar { width: 1rem }"
+    styled = STYLED.replace("<style>", f"<style>{bars}")
+    pages.answers["http://bars.example/"] = page(styled)  # type: ignore[index]
+    seen = []
+    for name in ("chromium", "firefox"):
+        with opened(name, pages) as session:
+            seen.append(look(session, "http://bars.example/", tmp_path))
+    assert compare_elements(*seen).changed == 0
+
+
+@pytest.mark.browsers
 def test_a_word_at_the_end_of_a_long_text_is_seen_and_a_number_is_not(
     session: Session, pages: Pages, tmp_path: Path
 ) -> None:
