@@ -94,10 +94,14 @@
   };
   // How what is in it is laid out, and what of it is drawn.
   const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "objectFit", "backgroundSize", "backgroundRepeat", "filter", "clipPath"];
+  // Tables and their rows do not scroll; one browser says so, another what the page says.
+  const TABULAR = /^(inline-)?table(-(row|header|footer))?(-group)?$/;
+  const overflow = (style) => [style.overflowX, style.overflowY].map((value) =>
+    TABULAR.test(style.display) ? value.replace(/auto|scroll/, "visible") : value);
   const layout = (element, style) => inSvg(element) ? "" : [
     // One browser gives what is said of several backgrounds alike once, another for each.
     ...LAYOUT.map((name) => [...new Set(style[name].split(", "))].join()),
-    ...(IMAGES.has(tagOf(element)) ? [] : [style.overflowX, style.overflowY])].join(" ");
+    ...(IMAGES.has(tagOf(element)) ? [] : overflow(style))].join(" ");
   // Their parts are rounded by each browser in its own way.
   const COLOUR = /\b(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
   const describe = (view, element, style, box) => {

@@ -89,7 +89,8 @@ def compare_pictures(
         if apart > _CHANGED:
             changed += 1
             changed_area += one.width * one.height
-        flattened += float(before.std()) > _FLAT >= float(after.std())
+        spread = float(after.std())
+        flattened += spread <= _FLAT and float(before.std()) > max(_FLAT, 2 * spread)
     lost = sum(box.rect.width * box.rect.height for box in gone)
     return PictureDifference(
         changed=changed,

@@ -321,7 +321,8 @@ STYLED = """<!doctype html><meta charset=utf-8><style>
     .g { border: 1px solid green; box-shadow: 0 1px 2px #777 }
     div { border: 1px solid #999; background: #eee; padding: 3px }
     i { display: inline-block } i::before { content: "+"; font-family: Icons }
-    </style><h1>Styles</h1><p>Lead</p><ul><li>One<li>Two</ul><table><tr><td>Cell<td>Other</table>
+    </style><h1>Styles</h1><p>Lead</p><ul><li>One<li>Two</ul>
+    <table style="overflow:auto"><tr style="overflow:scroll"><td>Cell<td>Other</table>
     <div class=a><div class=b></div></div><div class=c><b>Bold</b></div><i class=d></i>
     <p class=e>Text of its own.</p><div style="width:50%;margin:auto" class=f>Half</div>
     <button>Plain</button> <button class=g>Own</button> <input autofocus><textarea>x</textarea>

@@ -54,6 +54,18 @@ def test_a_picture_that_is_one_colour_now_is_flat() -> None:
     assert between(drawn(1, None, 3), drawn(1, 2, 3)).flattened == 0
 
 
+def test_a_faint_picture_that_is_a_little_fainter_is_not_flat() -> None:
+    """A spread of 0.0216 and of 0.0196, on both sides of what counts as a single colour."""
+    sides = []
+    for faint in (11, 10):
+        page = drawn(1, None, 3)
+        page[50:125, 140:240] = 128
+        page[50:125, 190:240] += faint
+        sides.append(page)
+    assert between(*sides).flattened == 0
+    assert between(sides[0], drawn(1, None, 3)).flattened == 1
+
+
 def test_of_a_picture_of_pixels_the_part_that_differs_is_told() -> None:
     sized = tuple(replace(box, text="400x300") for box in SNAPSHOT.boxes)
     cut = drawn(1, 2, 3)
