@@ -1,0 +1,40 @@
+"""`pinakes zstd`: archive files in Zstandard."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.output import Console
+from pinakes.cli.verbs import zstd_slice
+
+
+class _Action(NamedTuple):
+    words: str
+    configure: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Console], Exit]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """A verb of its own for each of them."""
+    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, action in _ACTIONS.items():
+        words = action.words
+        one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        action.configure(one)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Do one of them."""
+    return _ACTIONS[arguments.action].run(arguments, console)
+
+
+_ACTIONS = {
+    "slice": _Action(
+        "write the uncompressed bytes of a record, by its place in its file",
+        zstd_slice.configure,
+        zstd_slice.run,
+    ),
+}
