@@ -18,6 +18,8 @@ from zstandard import (
     ZstdError,
 )
 
+from pinakes.errors import ConfigError
+
 from .compression import Damage
 from .source import Source
 from .zstd_format import (
@@ -75,6 +77,32 @@ def _read_dictionary(source: Source) -> FileDictionary:
         content = _content(source, int.from_bytes(start[4:], "little"))
     except Damage as damage:
         return FileDictionary(is_zstd=True, why_not=damage.message)
+    return _file_dictionary(content)
+
+
+def dictionary_in(source: Source) -> ZstdCompressionDict:
+    """The dictionary that a file is, as `zstd --train` writes one, or that an archive file has.
+
+    Raises:
+        ConfigError: it is, or has, none that frames can be written with.
+    """
+    file = dictionary_of(source)
+    if not file.is_zstd:
+        if source.size > LIMIT_BYTES:
+            why = f"a Zstandard dictionary of {source.size} bytes: {_LIMITS}"
+            raise ConfigError(why, file=source.name)
+        file = _file_dictionary(bytes(source.view(0, source.size)))
+    if file.why_not:
+        raise ConfigError(file.why_not, file=source.name)
+    if file.dictionary is None or not file.dictionary_id:
+        raise ConfigError(
+            "not a Zstandard dictionary with an id, nor a Zstandard file that has one",
+            file=source.name,
+        )
+    return file.dictionary
+
+
+def _file_dictionary(content: bytes) -> FileDictionary:
     is_formatted = content.startswith(_FORMAT_MAGIC)
     kind = DICT_TYPE_FULLDICT if is_formatted else DICT_TYPE_RAWCONTENT
     try:
