@@ -59,15 +59,17 @@ class Run(NamedTuple):
         yield from _take_pieces(stream, self.size)
 
 
-def readable_pieces(source: Source) -> Iterator[Piece]:
-    """The readable bytes of a file, from first to last; memory of one piece."""
+def readable_pieces(source: Source, start: int = 0) -> Iterator[Piece]:
+    """The readable bytes of a file, from first to last; memory of one piece.
+
+    From `start` on, where a member begins; in an uncompressed file any byte.
+    """
+    at = start
     if compression_of(source) is None:
-        at = 0
-        for view in source.pieces(0, source.size):
+        for view in source.pieces(at, source.size):
             yield Piece(False, 0, at, view)
             at += len(view)
         return
-    at = 0
     while at < source.size:
         stream = MemberStream(source, at)
         while stream.peek(1):
@@ -104,7 +106,7 @@ class ArcBytes:
                 before = place[1] - piece.inner
                 if 0 <= before < len(piece.data):
                     gap.add(piece, before)
-                    self._piece = _rest(piece, before)
+                    self._piece = rest_of(piece, before)
                     return gap.runs
             gap.add(piece, len(piece.data))
             self._piece = None
@@ -133,7 +135,7 @@ class ArcBytes:
                 )
             taken = min(left, len(piece.data))
             left -= taken
-            self._piece = _rest(piece, taken)
+            self._piece = rest_of(piece, taken)
 
     def _place(self, record: Record) -> tuple[int, int]:
         if self._compressed:
@@ -171,7 +173,8 @@ def _line_ends(data: bytes | memoryview) -> bytes:
     return start[: len(start) - len(start.lstrip(b"\r\n"))]
 
 
-def _rest(piece: Piece, taken: int) -> Piece | None:
+def rest_of(piece: Piece, taken: int) -> Piece | None:
+    """What is left of a piece of which so many bytes are taken; None where nothing is."""
     if taken == len(piece.data):
         return None
     return piece._replace(inner=piece.inner + taken, data=piece.data[taken:])

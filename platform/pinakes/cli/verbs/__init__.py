@@ -47,7 +47,7 @@ _HELP = {
     "commit-copy": "replace a second copy by validated files",
     "dedupe": "find duplicates in the store, write revisits",
     "export-wacz": "write a crawl as a WACZ file",
-    "zstd": "read archive files in Zstandard, by place",
+    "zstd": "compress archive files in Zstandard, and back",
     "study": "report what repeats, by crawl, host, type and time",
     "qa": "check that the pages of a crawl still look right",
     "serve": "serve a page on landing crawls, metrics, health",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console
-from pinakes.cli.verbs import zstd_slice
+from pinakes.cli.verbs import zstd_convert, zstd_slice
 
 
 class _Action(NamedTuple):
@@ -32,6 +32,16 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 _ACTIONS = {
+    "compress": _Action(
+        "write archive files in Zstandard, a frame a record",
+        zstd_convert.configure_compress,
+        zstd_convert.run_compress,
+    ),
+    "decompress": _Action(
+        "write archive files in gzip, a member a record, or uncompressed",
+        zstd_convert.configure_decompress,
+        zstd_convert.run_decompress,
+    ),
     "slice": _Action(
         "write the uncompressed bytes of a record, by its place in its file",
         zstd_slice.configure,

@@ -1,0 +1,197 @@
+"""`pinakes zstd compress` and `decompress`: archive files in another compression."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinakes.archive_store.local_files import make_folder
+from pinakes.archive_store.located import open_place, output_name, size_at
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.input_paths import archive_files_of
+from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.progress import Progress
+from pinakes.errors import (
+    ConfigError,
+    Conflict,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+)
+from pinakes.rewrite.convert_file import UNCHANGED
+from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
+from pinakes.rewrite.recompress_file import PLANNED, Recompression, plan_file, recompress_file
+from pinakes.warc.zstd_dictionary import dictionary_in
+from pinakes.warc.zstd_writer import LEVELS
+
+LEVEL = 9
+"""docs/zstd.md says why."""
+_ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    names: Sequence[str]
+    folder: Path
+    form: MemberForm
+    threads: int
+    plan: bool
+    dry_run: bool
+
+
+def configure_compress(parser: argparse.ArgumentParser) -> None:
+    """Archive files, a folder, a dictionary and a level."""
+    _add_shared(parser)
+    parser.add_argument(
+        "--dictionary",
+        metavar="DICT",
+        help="compress with this dictionary, or with that of this Zstandard archive file, and put "
+        "it into each file (default: none, also for a file that has one)",
+    )
+    parser.add_argument(
+        "--level",
+        metavar="N",
+        type=int,
+        default=LEVEL,
+        help=f"from {LEVELS[0]}, fast, to {LEVELS[-1]}, small (default: {LEVEL})",
+    )
+
+
+def configure_decompress(parser: argparse.ArgumentParser) -> None:
+    """Archive files and a folder."""
+    _add_shared(parser)
+    parser.add_argument(
+        "--plain", action="store_true", help="uncompressed (default: a gzip member a record)"
+    )
+
+
+def run_compress(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Write each file in Zstandard."""
+    dictionary = None
+    if arguments.dictionary is not None:
+        try:
+            with open_place(arguments.dictionary) as source:
+                dictionary = dictionary_in(source)
+        except InputRefused as refusal:
+            raise ConfigError(refusal.message, file=refusal.file) from refusal
+    return _run(arguments, zstd_form(arguments.level, dictionary), console)
+
+
+def run_decompress(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Write each file in gzip, or uncompressed."""
+    return _run(arguments, PLAIN if arguments.plain else GZIP, console)
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    add_inputs(parser, "FILE", "WARC or ARC files in any compression, or folders of them")
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", required=True, help="folder for the new files"
+    )
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", help="number of threads that compress (default: 1)"
+    )
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="say what would be saved, by a sample of the records of large files; write nothing",
+    )
+    add_dry_run(parser)
+
+
+def _run(arguments: argparse.Namespace, form: MemberForm, console: Console) -> Exit:
+    threads = configuration_of(arguments).jobs
+    given = archive_files_of(arguments, console)
+    request = _Request(
+        names=given.names,
+        folder=Path(arguments.output),
+        form=form,
+        threads=threads,
+        plan=arguments.plan,
+        dry_run=arguments.dry_run,
+    )
+    return given.exit(_write_all(request, console))
+
+
+def _write_all(request: _Request, console: Console) -> Exit:
+    _refuse_clashes(request.names, request.form)
+    if not (request.plan or request.dry_run):
+        if request.folder.exists() and not request.folder.is_dir():
+            raise ConfigError(f"-o {request.folder} is not a folder")
+        make_folder(request.folder)
+    complete = True
+    before = after = 0
+    total = sum(size_at(name) or 0 for name in request.names)
+    with console.progress("zstd", total=total) as progress:
+        for name in request.names:
+            try:
+                result = _do(name, request, progress)
+            except _ONE_FILE_ONLY as problem:
+                console.warn(problem)
+                complete = False
+                continue
+            for finding in (*result.stretches, *result.findings):
+                console.warn(PinakesError(finding.message, file=name, offset=finding.offset))
+            complete &= not result.stretches
+            before, after = before + result.bytes_before, after + result.bytes_after
+            console.result(result.as_json(), text=_sentence(result))
+    if len(request.names) > 1:
+        console.say(f"{_sizes(before, after)} in all")
+    return Exit.DONE if complete else Exit.SOME_FAILED
+
+
+def _do(name: str, request: _Request, progress: Progress) -> Recompression:
+    if request.plan:
+        return plan_file(
+            name,
+            request.folder,
+            request.form,
+            threads=request.threads,
+            advance=progress.advance,
+        )
+    return recompress_file(
+        name,
+        request.folder,
+        request.form,
+        dry_run=request.dry_run,
+        threads=request.threads,
+        advance=progress.advance,
+    )
+
+
+def _sentence(result: Recompression) -> str:
+    records = ", ".join(f"{count} {name}" for name, count in sorted(result.records.items()))
+    sizes = _sizes(result.bytes_before, result.bytes_after)
+    parts = [f"{result.file} -> {result.target}: {result.outcome}, {records}", sizes]
+    if stretches := len(result.stretches):
+        parts.append(f"{stretches} stretches that are no record, kept unchanged")
+    if result.sampled_records is not None:
+        parts.append(f"by a sample of {result.sampled_records} records")
+    elif result.outcome == PLANNED:
+        parts.append("by all records")
+    if result.outcome == UNCHANGED:
+        parts.append("equal to the existing file")
+    if result.content is not None:
+        parts.append(f"verified, {result.content.size} bytes")
+    return printable("; ".join(parts))
+
+
+def _sizes(before: int, after: int) -> str:
+    ratio = f" ({after / before:.1%})" if before else ""
+    return f"{before:,} -> {after:,} bytes{ratio}"
+
+
+def _refuse_clashes(names: Iterable[str], form: MemberForm) -> None:
+    """Raise ConfigError where two inputs would be written under one name."""
+    by_target: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        by_target[form.name(output_name(name))].append(name)
+    clashes = [" and ".join(names) for names in by_target.values() if len(names) > 1]
+    if clashes:
+        raise ConfigError(
+            f"two inputs would have the same output name, nothing was written: {'; '.join(clashes)}"
+        )

@@ -1,0 +1,176 @@
+"""One archive file to one in another compression: written aside, verified, then published."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pinakes.archive_store.located import open_place, output_name
+from pinakes.archive_store.whole_files import remove_leftover, written_aside
+from pinakes.errors import InputRefused
+from pinakes.warc.file_progress import Advance, FileProgress, no_advance
+from pinakes.warc.record import DamagedStretch, Finding
+from pinakes.warc.source import Source
+
+from .convert_file import UNCHANGED, WOULD_WRITE, WRITTEN, require_equal
+from .file_parts import Bytes, Part, iter_parts
+from .member_forms import MemberForm
+from .recompress import Content, iter_members, require_same
+from .replace import write_all
+
+PLANNED = "planned"
+_PASSES = 3
+_SAMPLE_BYTES = 1 << 26
+"""A file of more content is planned by about so much of it."""
+_SEED = "pinakes zstd"
+
+
+@dataclass(slots=True, kw_only=True)
+class Recompression:
+    """The result for one file; counts grow while it is read."""
+
+    file: str
+    target: str
+    outcome: str = WOULD_WRITE
+    records: dict[str, int] = field(default_factory=dict)
+    stretches: list[Finding] = field(default_factory=list)
+    """Bytes that are no record, carried over unchanged."""
+    findings: list[Finding] = field(default_factory=list)
+    """Of records, which have them in the new file, too."""
+    bytes_before: int = 0
+    bytes_after: int = 0
+    sampled_records: int | None = None
+    """How many `bytes_after` was worked out from; None: from all."""
+    content: Content | None = None
+    """What both files hold; None where none was verified."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`; documented in docs/zstd.md."""
+        return {
+            "file": self.file,
+            "target": self.target,
+            "outcome": self.outcome,
+            "records": self.records,
+            "stretches": [finding._asdict() for finding in self.stretches],
+            "findings": [finding._asdict() for finding in self.findings],
+            "bytes_before": self.bytes_before,
+            "bytes_after": self.bytes_after,
+            "sampled_records": self.sampled_records,
+            "content_bytes": None if self.content is None else self.content.size,
+            "content_sha256": None if self.content is None else self.content.sha256,
+        }
+
+    def count(self, part: Part) -> None:
+        item = part.item
+        if isinstance(item, DamagedStretch):
+            message = f"{part.size} bytes kept unchanged: {item.reason}"
+            self.stretches.append(Finding("stretch", message, item.offset))
+        elif item is not None:
+            self.records[item.type] = self.records.get(item.type, 0) + 1
+            self.findings += [each for each in item.findings if each.code != "member"]
+
+
+def recompress_file(
+    place: str,
+    folder: Path,
+    form: MemberForm,
+    *,
+    dry_run: bool = False,
+    threads: int = 1,
+    advance: Advance = no_advance,
+) -> Recompression:
+    """Write the file at `place`, a path or URL, into `folder` in another form.
+
+    The same bytes each time; an equal file that exists already is left as it is.  The new file is
+    read again and compared before it is published.
+
+    Raises:
+        MalformedRecord: bytes of the file cannot be read.
+        InputRefused: it has no record, changed while it was read, or would replace another file.
+        DigestMismatch: what was written is not the same; nothing is published then.
+        Conflict, StoreUnavailable: as `written_aside`.
+    """
+    with open_place(place) as source, FileProgress(advance, source.size, passes=_PASSES) as done:
+        source.watch(done.reached)
+        target = folder / form.name(output_name(place))
+        result = Recompression(file=place, target=str(target), bytes_before=source.size)
+        pieces = _counted(iter_members(_parts(source, result), form, threads=threads), result)
+        if os.path.lexists(target):
+            with open_place(str(target)) as existing:
+                require_equal(pieces, existing)
+                remove_leftover(target)
+                result.content = require_same(source, existing)
+            result.outcome = UNCHANGED
+        elif dry_run:
+            for _ in pieces:
+                pass
+        else:
+            with written_aside(target) as descriptor:
+                for piece in pieces:
+                    write_all(descriptor, piece)
+                with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
+                    result.content = require_same(source, Source(file, name=str(target)))
+                source.check_unchanged()
+            result.outcome = WRITTEN
+        source.check_unchanged()
+    return result
+
+
+def plan_file(
+    place: str, folder: Path, form: MemberForm, *, threads: int = 1, advance: Advance = no_advance
+) -> Recompression:
+    """Say how large the new file would be; nothing is written.
+
+    Of a file that is larger than `_SAMPLE_BYTES` some records are compressed, drawn by a seed.
+    `Raises` as `recompress_file`, but compares nothing.
+    """
+    with open_place(place) as source, FileProgress(advance, source.size) as done:
+        source.watch(done.reached)
+        target = folder / form.name(output_name(place))
+        result = Recompression(
+            file=place, target=str(target), outcome=PLANNED, bytes_before=source.size
+        )
+        sample = _Sample(min(1.0, _SAMPLE_BYTES / max(source.size, 1)))
+        parts = sample.drawn(_parts(source, result))
+        written = sum(map(len, iter_members(parts, form, threads=threads))) - len(form.start)
+        if sample.records < sum(result.records.values()):
+            result.sampled_records = sample.records
+        scale = sample.all_bytes / sample.drawn_bytes if sample.drawn_bytes else 0.0
+        result.bytes_after = round(written * scale) + len(form.start)
+        source.check_unchanged()
+    return result
+
+
+class _Sample:
+    """Parts of a file, each drawn with the same probability, by a seed."""
+
+    def __init__(self, probability: float) -> None:
+        self._probability = probability
+        self._random = random.Random(_SEED)  # noqa: S311  it draws records
+        self.records = self.drawn_bytes = self.all_bytes = 0
+
+    def drawn(self, parts: Iterator[Part]) -> Iterator[Part]:
+        for part in parts:
+            self.all_bytes += part.size
+            if self._random.random() < self._probability:
+                self.drawn_bytes += part.size
+                self.records += part.item is not None and not isinstance(part.item, DamagedStretch)
+                yield part
+
+
+def _parts(source: Source, result: Recompression) -> Iterator[Part]:
+    for part in iter_parts(source):
+        result.count(part)
+        yield part
+    if not result.records:
+        raise InputRefused("no record in it: not an archive file", file=source.name)
+
+
+def _counted(pieces: Iterator[Bytes], result: Recompression) -> Iterator[Bytes]:
+    for piece in pieces:
+        result.bytes_after += len(piece)
+        yield piece

@@ -1,0 +1,103 @@
+"""`pinakes zstd compress` and `decompress`: results, exit codes, what is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from archive_builders import dictionary, gzip_file, three, zstd_file
+
+from pinakes.cli import main
+from pinakes.cli.frame.exits import Exit
+
+CONTENT = b"".join(three())
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("a.warc.gz").write_bytes(gzip_file())
+    Path("known").write_bytes(dictionary())
+    return tmp_path
+
+
+def test_there_and_back_with_a_dictionary(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["zstd", "compress", "a.warc.gz", "-o", "z", "--dictionary", "known", "-j", "2"]
+    assert main(words) == Exit.DONE
+    size = Path("z/a.warc.zst").stat().st_size
+    shown = capsys.readouterr()
+    assert shown.out == (
+        "a.warc.gz -> z/a.warc.zst: written, 1 metadata, 1 response, 1 warcinfo; "
+        f"{len(gzip_file()):,} -> {size:,} bytes ({size / len(gzip_file()):.1%}); "
+        f"verified, {len(CONTENT)} bytes\n"
+    )
+    assert main(["zstd", "decompress", "z/a.warc.zst", "-o", "g"]) == Exit.DONE
+    assert main(["zstd", "compress", "g", "-o", "z", "--dictionary", "z/a.warc.zst"]) == Exit.DONE
+    assert "unchanged" in capsys.readouterr().out
+    assert main(["zstd", "decompress", "z", "-o", "p", "--plain"]) == Exit.DONE
+    assert Path("p/a.warc").read_bytes() == CONTENT
+    capsys.readouterr()
+    assert main(["manifest", "--records", "a.warc.gz"]) == Exit.DONE
+    before = capsys.readouterr().out
+    assert main(["manifest", "--records", "z/a.warc.zst"]) == Exit.DONE
+    after = capsys.readouterr().out
+    assert [line.split()[1:] for line in after.splitlines()] == [
+        line.split()[1:] for line in before.splitlines()
+    ]
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["zstd", "compress", "a.warc.gz", "-o", "z", "--plan", "--json"]) == Exit.DONE
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("bytes_after") > 0
+    assert told == {
+        "file": "a.warc.gz",
+        "target": "z/a.warc.zst",
+        "outcome": "planned",
+        "records": {"warcinfo": 1, "response": 1, "metadata": 1},
+        "stretches": [],
+        "findings": [],
+        "bytes_before": len(gzip_file()),
+        "sampled_records": None,
+        "content_bytes": None,
+        "content_sha256": None,
+    }
+    assert not Path("z").exists()
+
+
+def test_one_bad_file_is_named_and_the_rest_done(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("b.warc.gz").write_bytes(gzip_file()[:-30])
+    Path("c.warc").write_bytes(CONTENT)
+    words = ["b.warc.gz", "missing.warc", "c.warc", "-o", "z"]
+    assert main(["zstd", "compress", *words]) == Exit.SOME_FAILED
+    shown = capsys.readouterr()
+    assert "b.warc.gz:" in shown.err
+    assert "nothing of this file was written" in shown.err
+    assert "missing.warc" in shown.err
+    assert [path.name for path in Path("z").iterdir()] == ["c.warc.zst"]
+
+
+def test_bytes_that_are_no_record_are_kept_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("c.warc").write_bytes(CONTENT + b"junk")
+    assert main(["zstd", "compress", "c.warc", "-o", "z"]) == Exit.SOME_FAILED
+    assert f"c.warc:{len(CONTENT)}: 4 bytes kept unchanged" in capsys.readouterr().err
+    assert main(["zstd", "decompress", "z/c.warc.zst", "-o", "p", "--plain"]) == Exit.SOME_FAILED
+    assert Path("p/c.warc").read_bytes() == CONTENT + b"junk"
+
+
+def test_two_inputs_of_one_name_are_refused_before_anything_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("a.warc.zst").write_bytes(zstd_file())
+    words = ["zstd", "compress", "a.warc.gz", "a.warc.zst", "-o", "z"]
+    assert main(words) == Exit.WRONG_CALL
+    assert "a.warc.gz and a.warc.zst" in capsys.readouterr().err
+    assert not Path("z").exists()
+
+
+def test_another_file_of_that_name_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.warc.zst").write_bytes(zstd_file())
+    assert main(["zstd", "compress", "a.warc.gz", "-o", "."]) == Exit.SOME_FAILED
+    assert "exists already" in capsys.readouterr().err
+    assert Path("a.warc.zst").read_bytes() == zstd_file()
