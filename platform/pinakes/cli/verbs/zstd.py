@@ -14,7 +14,6 @@ from pinakes.cli.verbs import zstd_convert, zstd_slice
 class _Action(NamedTuple):
     words: str
     configure: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace, Console], Exit]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,23 +27,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do one of them."""
-    return _ACTIONS[arguments.action].run(arguments, console)
+    return _RUN[arguments.action](arguments, console)
 
 
 _ACTIONS = {
     "compress": _Action(
         "write archive files in Zstandard, a frame a record",
         zstd_convert.configure_compress,
-        zstd_convert.run_compress,
     ),
     "decompress": _Action(
         "write archive files in gzip, a member a record, or uncompressed",
         zstd_convert.configure_decompress,
-        zstd_convert.run_decompress,
     ),
     "slice": _Action(
         "write the uncompressed bytes of a record, by its place in its file",
         zstd_slice.configure,
-        zstd_slice.run,
     ),
+}
+_RUN = {
+    "compress": zstd_convert.run,
+    "decompress": zstd_convert.run,
+    "slice": zstd_slice.run,
 }

@@ -70,8 +70,25 @@ def configure_decompress(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_compress(arguments: argparse.Namespace, console: Console) -> Exit:
-    """Write each file in Zstandard."""
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Write each file in another compression."""
+    form = form_of(arguments)
+    given = archive_files_of(arguments, console)
+    request = _Request(
+        names=given.names,
+        folder=Path(arguments.output),
+        form=form,
+        threads=configuration_of(arguments).jobs,
+        plan=arguments.plan,
+        dry_run=arguments.dry_run,
+    )
+    return given.exit(_write_all(request, console))
+
+
+def form_of(arguments: argparse.Namespace) -> MemberForm:
+    """What is written; `Raises` ConfigError for a level or dictionary that cannot be used."""
+    if arguments.action == "decompress":
+        return PLAIN if arguments.plain else GZIP
     dictionary = None
     if arguments.dictionary is not None:
         try:
@@ -79,12 +96,7 @@ def run_compress(arguments: argparse.Namespace, console: Console) -> Exit:
                 dictionary = dictionary_in(source)
         except InputRefused as refusal:
             raise ConfigError(refusal.message, file=refusal.file) from refusal
-    return _run(arguments, zstd_form(arguments.level, dictionary), console)
-
-
-def run_decompress(arguments: argparse.Namespace, console: Console) -> Exit:
-    """Write each file in gzip, or uncompressed."""
-    return _run(arguments, PLAIN if arguments.plain else GZIP, console)
+    return zstd_form(arguments.level, dictionary)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -101,20 +113,6 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         help="say what would be saved, by a sample of the records of large files; write nothing",
     )
     add_dry_run(parser)
-
-
-def _run(arguments: argparse.Namespace, form: MemberForm, console: Console) -> Exit:
-    threads = configuration_of(arguments).jobs
-    given = archive_files_of(arguments, console)
-    request = _Request(
-        names=given.names,
-        folder=Path(arguments.output),
-        form=form,
-        threads=threads,
-        plan=arguments.plan,
-        dry_run=arguments.dry_run,
-    )
-    return given.exit(_write_all(request, console))
 
 
 def _write_all(request: _Request, console: Console) -> Exit:
