@@ -24,6 +24,8 @@ from bench.peers import pins
 from bench.peers.cases import PEERS
 from bench.results import as_json, table
 from bench.rounds import Rounds, say, start
+from bench.zstd.rounds import GROUP as ZSTD
+from bench.zstd.rounds import run as rounds_of_zstd
 
 ACCESS_RUNS = 3
 ALL = (*OURS[:2], *PEERS, *OURS[2:])
@@ -70,13 +72,15 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Measure what was chosen."""
     args = arguments()
-    cases, access = chosen(args.only), args.only in GROUP
+    cases, access, zstd = chosen(args.only), args.only in GROUP, args.only in ZSTD
     if args.list:
         names = [f"{case.group}: {case.name}" for case in cases]
-        print("\n".join([*names, GROUP] if access else names))
+        print("\n".join([*names, *[ZSTD] * zstd, *[GROUP] * access]))
         return
     if cases:
         on_a_corpus(args, cases)
+    if zstd:
+        rounds_of_zstd(corpus.first_crawl(args.corpus), runs=args.runs)
     if access:
         rounds_of_access(count=args.captures, runs=min(args.runs, ACCESS_RUNS))
 

@@ -197,6 +197,11 @@ def warcs(folder: Path) -> list[Path]:
     return sorted(folder.glob("crawl-?/crawl-?-?????.warc.gz"))
 
 
+def first_crawl(name: str) -> list[Path]:
+    """List the WARC files of the first crawl of a corpus, which is built where it is missing."""
+    return [warc for warc in warcs(build(CORPORA[name])) if warc.parent.name == "crawl-1"]
+
+
 def main() -> None:
     """Build the corpus asked for and print where it lies."""
     parser = argparse.ArgumentParser(prog="python -m bench.corpus", description=__doc__)

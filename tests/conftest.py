@@ -40,6 +40,7 @@ BUDGET_S = {
     "cluster": 34,
     "conformance": 15,
     "dedupe": 70,
+    "dictionaries": 6,
     "export": 60,
     "extract": 5,
     "fuzz": 20,

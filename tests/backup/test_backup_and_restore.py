@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from agreement import check_references
+from archive_builders import dictionary
 from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
 from scenes import COLLECTION, Scene
 
@@ -15,6 +16,7 @@ from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.contents import BACKUP, FILES
 from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.kept_dictionaries import keep_dictionary, kept_dictionaries, read_kept
 from pinakes.cli import main
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
 from pinakes.hbase_schema.tables import CELL_VERSIONS
@@ -226,3 +228,14 @@ def test_no_store_and_no_backup_are_wrong_calls(tmp_path: Path) -> None:
     assert main(["backup", str(tmp_path / "b"), "--store", str(tmp_path / "none")]) == 2
     assert main(["restore-backup", str(tmp_path / "b"), "--store", str(tmp_path / "none")]) == 2
     assert main(["backup", "s3://somewhere/else", "--verify"]) == 2
+
+
+def test_kept_dictionaries_come_back(lived: Scene, tmp_path: Path) -> None:
+    kept = keep_dictionary(lived.archive, COLLECTION, dictionary(), token="dictionary-1")
+    assert back_up(lived, tmp_path / "backup").problems == []
+    done = restore(tmp_path / "backup", tmp_path / "new")
+    assert (done.left_out, done.problems) == ([], [])
+    with opened(tmp_path / "new") as new:
+        assert kept_dictionaries(new.archive, COLLECTION) == [kept]
+        assert read_kept(new.archive, kept) == dictionary()
+        assert fsck(new) == []

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from archive_builders import dictionary
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, scan_inflight
+from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.catalog.leases import release_lease
 from pinakes.catalog.reported import Report, has_reports, open_scope, put_reports
 from pinakes.catalog.row_deletion import RowName
@@ -417,3 +419,19 @@ def test_files_of_a_crawl_that_is_being_removed_are_left(store: LandedStore) -> 
     assert seen.pop("lease released") == ["unfinished-act"]
     assert len(seen) > 5
     assert not any(seen.values()), seen
+
+
+def test_a_kept_dictionary_is_known_and_compared_with_its_name(store: LandedStore) -> None:
+    kept = keep_dictionary(store.archive, "default", dictionary(), token="dictionary-1")
+    assert look(store, full=True) == []
+    path_of(store, kept.name).write_bytes(dictionary()[:-1])
+    assert look(store, quick=True) == []
+    assert [(f.code, f.file) for f in look(store, repair=True)] == [("dictionary", kept.name)]
+    assert look(store, full=True) == []
+    assert not path_of(store, kept.name).exists()
+
+
+def test_other_files_of_a_collection_are_not_known(store: LandedStore) -> None:
+    path_of(store, "+default").mkdir()
+    path_of(store, "+default/0001.dict").write_bytes(dictionary())
+    assert codes(look(store)) == ["unknown-file"]

@@ -33,6 +33,7 @@ FILES: Mapping[str, bytes] = {
     "crawl/large.bin": LARGE,
     "crawl/empty": b"",
     "crawl/deep/er/ä b%20#?;&.warc": b"odd name",
+    "+news/0001-40000-0123456789abcdef.dict": b"reserved name",
     "top": b"0123456789",
 }
 

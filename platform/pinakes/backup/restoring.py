@@ -14,6 +14,7 @@ from pathlib import Path
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_rows import FileEntry, scan_entries
+from pinakes.catalog.kept_dictionaries import parse_kept_name
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
@@ -167,6 +168,10 @@ class Restoring:
                 line = there.pop(name)
                 self._restore_file(line, name, report)
                 advance(line)
+        for name in filter(parse_kept_name, sorted(there)):
+            line = there.pop(name)
+            self._restore_file(line, name, report)
+            advance(line)
         report.left_out += sorted(there)
 
     def _restore_file(self, line: FileLine, name: str, report: RestoreReport) -> None:

@@ -21,11 +21,13 @@ from pinakes.catalog.file_rows import (
     scan_entries,
     scan_inflight,
 )
+from pinakes.catalog.kept_dictionaries import KeptDictionary, parse_kept_name, read_kept
 from pinakes.catalog.leases import read_lease
 from pinakes.catalog.reported import delete_scope, find_open_scope, scan_scopes_of
 from pinakes.catalog.row_deletion import RowName, delete_rows, scan_rows_outside
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of, generation_file, generation_of
 from pinakes.row_store.port import RowStore
@@ -166,6 +168,9 @@ class Fsck:
     def _judge_stored(self, stored: StoredFile, known: set[str]) -> FsckFinding | None:
         name = stored.name
         file = name.removesuffix(_SIDECAR)
+        kept = parse_kept_name(name)
+        if kept is not None:
+            return None if self._quick else self._judge_dictionary(kept)
         if file == name:
             if name in known:
                 return None
@@ -186,6 +191,21 @@ class Fsck:
             repair="delete it" if mend is not None else None,
             mend=mend,
         )
+
+    def _judge_dictionary(self, kept: KeptDictionary) -> FsckFinding | None:
+        try:
+            read_kept(self._archive, kept)
+        except DigestMismatch as problem:
+            return FsckFinding(
+                code="dictionary",
+                file=kept.name,
+                message=problem.message,
+                repair="delete it: files hold their own",
+                mend=partial(self._archive.delete, kept.name),
+            )
+        except InputRefused:  # deleted since
+            return None
+        return None
 
     def _is_current(self, file: str) -> bool:
         entry = read_entry(self._rows, generation_of(file)[0])

@@ -18,6 +18,7 @@ CODES = MappingProxyType(
         "file-missing": "the catalogue has it, the archive has not",
         "checksum": "its bytes are not those that were stored",
         "unknown-file": "the archive has it, the catalogue has not",
+        "dictionary": "a kept dictionary whose bytes are not those that it is named after",
         "sidecar-missing": "a file without its sidecar",
         "sidecar-alone": "a sidecar without its file",
         "sidecar-unreadable": "a sidecar that cannot be read",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console
-from pinakes.cli.verbs import zstd_convert, zstd_slice
+from pinakes.cli.verbs import zstd_convert, zstd_slice, zstd_train
 
 
 class _Action(NamedTuple):
@@ -31,6 +31,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 _ACTIONS = {
+    "train": _Action(
+        "train a dictionary with records, of the size that saves most",
+        zstd_train.configure,
+    ),
     "compress": _Action(
         "write archive files in Zstandard, a frame a record",
         zstd_convert.configure_compress,
@@ -45,6 +49,7 @@ _ACTIONS = {
     ),
 }
 _RUN = {
+    "train": zstd_train.run,
     "compress": zstd_convert.run,
     "decompress": zstd_convert.run,
     "slice": zstd_slice.run,

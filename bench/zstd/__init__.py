@@ -1,0 +1,1 @@
+"""Zstandard beside the gzip that an archive has: sizes, speeds, and reading back."""
