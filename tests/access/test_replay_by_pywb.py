@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+import zstandard
+from archive_builders import dictionary
 from scenes import Scene
 from serve_process import serve_process
 from wayback_server import installed_tools, wayback
@@ -19,6 +21,8 @@ from wayback_server import installed_tools, wayback
 from pinakes.catalog.captures import decode_capture, place_captures
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.payloads import read_body
+from pinakes.rewrite.member_forms import zstd_form
+from pinakes.rewrite.recompress_file import recompress_file
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 120
@@ -145,3 +149,20 @@ def test_pywb_that_does_not_start_is_named(landed: Scene) -> None:
     done = subprocess.run([*verb, *store], capture_output=True, text=True)
     assert done.returncode == 2
     assert "pywb does not answer: it is broken" in done.stderr
+
+
+def test_pywb_replays_a_store_in_zstandard(scene: Scene, tmp_path: Path) -> None:
+    """Unmodified, with a dictionary in each file, and revisits that other files are needed for."""
+    form = zstd_form(3, zstandard.ZstdCompressionDict(dictionary()))
+    for crawl in (1, 2):
+        folder = scene.crawls / f"c{crawl}"
+        for file in sorted(folder.iterdir()):
+            recompress_file(str(file), folder, form)
+            file.unlink()
+        assert [landed.archive_file[-9:] for landed in scene.land(crawl)] == [".warc.zst"] * 2
+    expected = bodies(scene)
+    assert len(expected) == 24
+    command = str(installed_tools() / "wayback")
+    with serving(scene, "--replay", "0", "--wayback-command", command) as (_, told):
+        found = {(time, url): get(f"{told['replay']}{time}id_/{url}") for time, url in expected}
+    assert found == expected

@@ -33,7 +33,7 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY
 
 def replay_settings(serve_url: str) -> str:
     """The whole `config.yaml` of a pywb that replays what `serve` has at this URL."""
-    index, archive = json.dumps(f"cdx+{serve_url}cdx"), json.dumps(f"{serve_url}warc/")
+    index, archive = json.dumps(f"cdx+{serve_url}cdx"), json.dumps(f"{serve_url}gzip/")
     return (
         f"collections:\n  {COLLECTION}:\n    index: {index}\n    archive_paths: {archive}\n"
         "enable_auto_colls: false\n"

@@ -151,7 +151,8 @@ def _open_site(
             policies=parse_policies(configuration.dedupe),
         )
         warc = Route(re.compile(rb"/warc/.+"), WarcServer(captures.files))
-        routes = (*cdx.routes(), warc)
+        in_gzip = Route(re.compile(rb"/gzip/.+"), WarcServer(captures.files, in_gzip=True))
+        routes = (*cdx.routes(), warc, in_gzip)
         yield AsgiSite(pages, hosts=hosts, headers=HEADERS, routes=routes)
         if not views.close():
             # A thread hangs in a store, and ends with the process: the store is left open.

@@ -1,0 +1,45 @@
+"""Records for clients that read gzip only, such as pywb: as one gzip member each.
+
+The content of a record is the same; what a client learnt of its length is not.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from typing import BinaryIO, cast
+
+from pinakes.warc.members import compression_of
+from pinakes.warc.record import IN_MEMORY_BYTES
+from pinakes.warc.slices import iter_slice
+from pinakes.warc.source import Source
+from pinakes.warc.write import gzip_member
+
+LEVEL = 1
+"""An answer is sent once, and not kept."""
+
+_READ_BY_ALL = (None, "gzip")
+
+
+def has_foreign_members(file: BinaryIO, name: str, offset: int) -> bool:
+    """Whether a stored file, or what is at this place of it, is compressed, and not as gzip."""
+    source = Source(file, name=name)
+    return any(compression_of(source, at) not in _READ_BY_ALL for at in (0, offset))
+
+
+def gzip_record(file: BinaryIO, name: str, start: int, end: int) -> tuple[BinaryIO, int]:
+    """The record at `[start, end)` of a stored file as a gzip member: a temporary file, its size.
+
+    In memory up to 4 MiB.
+
+    Raises:
+        MalformedRecord: these bytes are not one record, or damaged.
+    """
+    spooled = tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 (the caller closes it)
+    try:
+        content = iter_slice(Source(file, name=name), start, end - start)
+        for piece in gzip_member(content, level=LEVEL):
+            spooled.write(piece)
+        return cast("BinaryIO", spooled), spooled.tell()
+    except BaseException:
+        spooled.close()
+        raise
