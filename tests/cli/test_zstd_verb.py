@@ -58,6 +58,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
         "records": {"warcinfo": 1, "response": 1, "metadata": 1},
         "stretches": [],
         "findings": [],
+        "left_out": [],
         "bytes_before": len(gzip_file()),
         "sampled_records": None,
         "content_bytes": None,

@@ -89,6 +89,24 @@ def test_any_file_becomes_one_member_a_record(data: bytes, form: MemberForm, thr
         assert alone.header.raw + b"".join(map(bytes, alone.chunks())) + b"\r\n\r\n" == expected
 
 
+@pytest.mark.parametrize("form", [ZSTD, GZIP], ids=["zstd", "gzip"])
+def test_skippable_frames_that_are_left_out_are_named(
+    form: MemberForm, tmp_path: Path, folder: Path
+) -> None:
+    """One before the first record, one between, one last; the dictionary is none of them."""
+    old = tmp_path / "a.warc.zst"
+    first, *others = three()
+    data = skippable(b"xyz") + frame(first) + skippable(b"") + b"".join(map(frame, others))
+    for known in (b"", zstd_file(compressed=True)):
+        old.write_bytes(known + data + skippable(b"end"))
+        (folder / str(len(known))).mkdir()
+        result = recompress_file(str(old), folder / str(len(known)), form)
+        at = len(known)
+        places = [at, at + 11 + len(frame(first)), at + len(data)]
+        assert [finding.offset for finding in result.left_out] == places
+        assert "a skippable frame of 11 bytes is left out" in result.left_out[0].message
+
+
 ODD = {
     "line-ends-first": b"\r\n\r\n" + CONTENT,
     "line-ends-between": b"\r\n\r\n".join(three()),
@@ -142,7 +160,9 @@ def test_what_would_be_read_otherwise_in_a_member_is_refused(
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"some words\n", gzip.compress(b"some words\n"), skippable(b"x")]
+    "data",
+    [b"", b"some words\n", gzip.compress(b"some words\n"), skippable(b"x")],
+    ids=["empty", "words", "words-in-gzip", "skippable"],
 )
 @pytest.mark.parametrize("plan", [False, True])
 def test_what_is_no_archive_file_is_refused(

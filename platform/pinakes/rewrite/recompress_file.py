@@ -12,9 +12,12 @@ from typing import Any
 from pinakes.archive_store.located import open_place, output_name
 from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
+from pinakes.warc import zstd_frames
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
+from pinakes.warc.members import compression_of
 from pinakes.warc.record import DamagedStretch, Finding
 from pinakes.warc.source import Source
+from pinakes.warc.zstd_format import DICTIONARY_MAGIC, FRAME_MAGIC
 
 from .convert_file import UNCHANGED, WOULD_WRITE, WRITTEN, require_equal
 from .file_parts import Bytes, Part, iter_parts
@@ -41,6 +44,8 @@ class Recompression:
     """Bytes that are no record, carried over unchanged."""
     findings: list[Finding] = field(default_factory=list)
     """Of records, which have them in the new file, too."""
+    left_out: list[Finding] = field(default_factory=list)
+    """Skippable frames of a Zstandard file, but for its dictionary: they hold no content."""
     bytes_before: int = 0
     bytes_after: int = 0
     sampled_records: int | None = None
@@ -57,6 +62,7 @@ class Recompression:
             "records": self.records,
             "stretches": [finding._asdict() for finding in self.stretches],
             "findings": [finding._asdict() for finding in self.findings],
+            "left_out": [finding._asdict() for finding in self.left_out],
             "bytes_before": self.bytes_before,
             "bytes_after": self.bytes_after,
             "sampled_records": self.sampled_records,
@@ -168,6 +174,19 @@ def _parts(source: Source, result: Recompression) -> Iterator[Part]:
         yield part
     if not result.records:
         raise InputRefused("no record in it: not an archive file", file=source.name)
+    result.left_out += _skippable_frames(source)
+
+
+def _skippable_frames(source: Source) -> Iterator[Finding]:
+    """Those of a Zstandard file, but for its dictionary."""
+    at: int | None = 0 if compression_of(source) == zstd_frames.NAME else None
+    while at is not None and at < source.size:
+        end = zstd_frames.proven_end(source, at)
+        magic = bytes(source.view(at, len(FRAME_MAGIC)))
+        is_kept = magic == FRAME_MAGIC or (not at and magic == DICTIONARY_MAGIC)
+        if end is not None and not is_kept:
+            yield Finding("skippable", f"a skippable frame of {end - at} bytes is left out", at)
+        at = end
 
 
 def _counted(pieces: Iterator[Bytes], result: Recompression) -> Iterator[Bytes]:

@@ -132,7 +132,7 @@ def _write_all(request: _Request, console: Console) -> Exit:
                 console.warn(problem)
                 complete = False
                 continue
-            for finding in (*result.stretches, *result.findings):
+            for finding in (*result.stretches, *result.findings, *result.left_out):
                 console.warn(PinakesError(finding.message, file=name, offset=finding.offset))
             complete &= not result.stretches
             before, after = before + result.bytes_before, after + result.bytes_after
