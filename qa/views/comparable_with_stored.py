@@ -31,24 +31,24 @@ def comparable_with_stored(
 
 
 def _as_far_as_known(stored: Snapshot, other: Snapshot) -> Snapshot:
-    """The stored snapshot, with the other's values for all that it does not know."""
+    """The stored snapshot, with the other's values for all that it does not know.
+
+    Named is what it knows: so what snapshots learn to say later is not known to it.
+    """
     return replace(
-        stored,
-        page_height=other.page_height,
-        page_width=other.page_width,
-        overlay=other.overlay,
+        other,
+        url=stored.url,
+        browser=stored.browser,
+        browser_version=stored.browser_version,
+        taken=stored.taken,
+        clock=stored.clock,
+        seed=stored.seed,
+        outcome=stored.outcome,
+        reasons=stored.reasons,
+        viewport_width=stored.viewport_width,
+        viewport_height=stored.viewport_height,
+        image=stored.image,
+        image_without_overlay=None,
         text=stored.text or other.text,
         text_length=stored.text_length or other.text_length,
-        boxes=other.boxes,
-        boxes_total=other.boxes_total,
-        resources=other.resources,
-        resources_total=other.resources_total,
-        frames=other.frames,
-        frames_total=other.frames_total,
-        media=other.media,
-        media_total=other.media_total,
-        pictures=other.pictures,
-        styles=other.styles,
-        console=other.console,
-        console_total=other.console_total,
     )

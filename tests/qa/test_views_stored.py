@@ -17,6 +17,7 @@ from stored_screenshots import encoded, kept, picture
 
 from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.qa.browsers.kept import png_size, read_image
+from pinakes.qa.compare.elements import ASPECTS
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features, reasons
 from pinakes.qa.compare.pixels import read_pixels
 from pinakes.qa.snapshot import Box, Outcome, Pictures, Rect, Resource, Snapshot, Styles
@@ -251,7 +252,8 @@ def seen(pixels: Any, text: str = "some words of the page") -> LoadedSnapshot:
         url=URL, browser="b", browser_version="1", taken=MOMENT, clock=None, seed=None,
         outcome=Outcome.COMPLETE, viewport_width=800, viewport_height=600, page_height=1200,
         text=text, text_length=len(text), boxes_total=1,
-        boxes=(Box(tag="p", kind="text", rect=Rect(x=0, y=0, width=9, height=9)),),
+        boxes=(Box(tag="p", kind="text", rect=Rect(x=0, y=0, width=9, height=9), look=0),),
+        looks=("|" * (len(ASPECTS) - 1),),
         resources=(Resource(url=URL, status=500, media_type=None, kind="", failure=None),),
         pictures=Pictures(total=9, zero_size=1, broken=1, broken_urls=()),
         styles=Styles(sheets=1, unreadable_sheets=0, rules=99),
@@ -272,6 +274,7 @@ def test_beside_a_view_only_what_both_know_counts(store: LandedStore, tmp_path: 
         for name in ("image_gone", "image_new", "image_changed_tiles", "text_gone"):
             assert numbers[name] == 0
         assert (numbers["page_boxes_gone"], numbers["page_images"]) == (0, 0)
+        assert numbers["element_changed"] == 0
         assert numbers["page_style_rules_ratio"] == 1
 
 
