@@ -65,7 +65,18 @@ if has restore; then
     echo "   cmp: the restored records are the crawled ones, byte for byte"
 fi
 
-step "The same within the store, as a new generation"
+step "Both crawls in Zstandard, with a dictionary of their own: smaller, and the same records"
+if has zstd; then
+    run pinakes zstd train "$first" "$second" -o library.dict
+    run pinakes zstd compress "$first" "$second" -o zstd --dictionary library.dict
+    run pinakes zstd decompress zstd/library-1.warc.zst zstd/library-2.warc.zst -o unzstd
+    for crawl in "$first" "$second"; do
+        cmp <(gzip -dc "$crawl") <(gzip -dc "unzstd/$(basename "$crawl")")
+    done
+    echo "   cmp: the records of both are the crawled ones, byte for byte"
+fi
+
+step "Find the duplicates in the store, and write them as new generations"
 if has dedupe; then
     run pinakes dedupe --all --plan
     run pinakes dedupe --all

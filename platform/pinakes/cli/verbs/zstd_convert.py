@@ -174,7 +174,7 @@ def _sentence(result: Recompression) -> str:
     if result.outcome == UNCHANGED:
         parts.append("equal to the existing file")
     if result.content is not None:
-        parts.append(f"verified, {result.content.size} bytes")
+        parts.append(f"verified, {result.content.size:,} bytes")
     return printable("; ".join(parts))
 
 
