@@ -28,7 +28,9 @@
     const style = view.getComputedStyle(element, at);
     if (style.display === "none" || ["none", "normal"].includes(style.content)) return "";
     const fontless = isLost(pageOf(element), family(style)) ? " without its font" : "";
-    return style.content.slice(0, 40) + picture(style.backgroundImage) + fontless;
+    // One browser gives the attribute that is named, another its value.
+    const content = style.content.replace(/\battr\(([\w-]+)\)/g, (_, name) => JSON.stringify(Element.prototype.getAttribute.call(element, name) ?? ""));
+    return content.slice(0, 40) + picture(style.backgroundImage) + fontless;
   };
   // Where a page names no family, browsers say what they have in its place.
   const GENERIC = { "-webkit-standard": "serif", "times new roman": "serif", "times": "serif", "arial": "sans-serif", "helvetica": "sans-serif", "courier new": "monospace", "courier": "monospace" };
@@ -71,7 +73,7 @@
   // Whether it is as wide as there is room: so in every browser, whatever its letters measure.
   const fills = (view, element, style, box) => {
     const parent = Reflect.get(Node.prototype, "parentElement", element);
-    if (!parent || !FILLING.has(style.display) || style.float !== "none" || !["static", "relative"].includes(style.position)) return "";
+    if (!parent || inSvg(element) || !FILLING.has(style.display) || style.float !== "none" || !["static", "relative"].includes(style.position)) return "";
     const room = roomIn(view, parent), left = parseFloat(style.marginLeft), right = parseFloat(style.marginRight);
     // Margins that are alike may be those that centre a box of its own width.
     const taken = Math.abs(left - right) < 2 ? box.width : box.width + left + right;
@@ -102,8 +104,8 @@
     // One browser gives what is said of several backgrounds alike once, another for each.
     ...LAYOUT.map((name) => [...new Set(style[name].split(", "))].join()),
     ...(IMAGES.has(tagOf(element)) ? [] : overflow(style))].join(" ");
-  // Their parts are rounded by each browser in its own way.
-  const COLOUR = /\b(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
+  // Opacities have 255 steps in all of them, which each rounds in its own way.
+  const COLOUR = /(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
   const describe = (view, element, style, box) => {
     const look = [
       style.color, style.backgroundColor, picture(style.backgroundImage), border(element, style),
@@ -112,12 +114,12 @@
       // Of what is replaced, Firefox gives its alternative text as generated.
       ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
       margins(element, style), four(style, PADDINGS).join(), fills(view, element, style, box),
-      style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
+      inSvg(element) ? "" : style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
       [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : "",
       style.boxShadow + style.textShadow + outline(style), four(style, CORNERS).join(),
       layout(element, style),
     ].map((part) => part.replaceAll("|", "/")).join("|").replace(COLOUR, (colour) =>
-      colour.replace(/\d*\.\d+/g, (number) => Math.round(number * 100) / 100));
+      colour.replace(/\d*\.\d+/g, (number) => (Math.round(number * 255) / 255).toFixed(2)));
     if (!looks.has(look)) looks.set(look, looks.size);
     return looks.get(look);
   };

@@ -319,11 +319,14 @@ def test_strips_that_ask_for_consent_are_taken_away_and_said(
 STYLED = """<!doctype html><meta charset=utf-8><style>
     body { margin: 8px; min-height: 1400px; background: rgba(24, 119, 242, .123456) }
     .g { border: 1px solid green; box-shadow: 0 1px 2px #777 }
+    table { border: 1px solid rgba(0, 0, 0, .175) } b::after { content: attr(title) }
+    text { position: absolute; display: block }
     div { border: 1px solid #999; background: #eee; padding: 3px }
     i { display: inline-block } i::before { content: "+"; font-family: Icons }
     </style><h1>Styles</h1><p>Lead</p><ul><li>One<li>Two</ul>
     <table style="overflow:auto"><tr style="overflow:scroll"><td>Cell<td>Other</table>
-    <div class=a><div class=b></div></div><div class=c><b>Bold</b></div><i class=d></i>
+    <div class=a><div class=b></div></div><div class=c><b title=Titled>Bold</b></div>
+    <svg width=90 height=20><text y=15>Drawn</text></svg><i class=d></i>
     <p class=e>Text of its own.</p><div style="width:50%;margin:auto" class=f>Half</div>
     <button>Plain</button> <button class=g>Own</button> <input autofocus><textarea>x</textarea>
     <select><option>One</select>
