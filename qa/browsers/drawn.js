@@ -104,6 +104,7 @@
     // One browser gives what is said of several backgrounds alike once, another for each.
     ...LAYOUT.map((name) => [...new Set(style[name].split(", "))].join()),
     ...(IMAGES.has(tagOf(element)) ? [] : overflow(style))].join(" ");
+  const chosen = (element) => (tagOf(element) === "input" && /^(checkbox|radio)$/.test(element.type) && element.checked ? "chosen" : "");
   // Opacities have 255 steps in all of them, which each rounds in its own way.
   const COLOUR = /(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
   const describe = (view, element, style, box) => {
@@ -115,7 +116,7 @@
       ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
       margins(element, style), four(style, PADDINGS).join(), fills(view, element, style, box),
       inSvg(element) ? "" : style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
-      [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : "",
+      [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : chosen(element),
       style.boxShadow + style.textShadow + outline(style), four(style, CORNERS).join(),
       layout(element, style),
     ].map((part) => part.replaceAll("|", "/")).join("|").replace(COLOUR, (colour) =>

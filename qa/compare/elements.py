@@ -38,8 +38,8 @@ _ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
 _LENGTH = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")
 _OWN = frozenset({"progress", "meter", "fieldset", "hr", "option", "optgroup"})
 """Drawn by each browser in its own way, as form controls are; whether they are there counts."""
-_OF_CONTROLS = frozenset({"border", "shadow"})
-"""What a page gives to controls, where a browser does not draw its own."""
+_OF_CONTROLS = frozenset({"border", "shadow", "marker"})
+"""What a page gives to controls, where a browser does not draw its own; whether one is chosen."""
 _LINES = re.compile("outset|inset|ridge|groove|double")
 """What one browser calls `solid` another calls so, of tables' borders."""
 _NEAR = 2
@@ -60,7 +60,7 @@ class ElementChange(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementDifference:
     """Counts of elements; of form controls, which browsers draw as they please, only whether they
-    are there, and the borders and shadows that pages give them."""
+    are there, are chosen, and the borders and shadows that pages give them."""
 
     lost: int
     """Elements of the first without one of their kind, tag and text in the second; of pictures and

@@ -409,6 +409,19 @@ def test_a_word_at_the_end_of_a_long_text_is_seen_and_a_number_is_not(
 
 
 @pytest.mark.browsers
+def test_another_button_that_is_chosen_is_seen(
+    session: Session, pages: Pages, tmp_path: Path
+) -> None:
+    buttons = "<p>Pay by<form><input type=radio name=a{}> card <input type=radio name=a{}> cash"
+    found = []
+    for name, chosen in (("card", (" checked", "")), ("cash", ("", " checked"))):
+        pages.answers[f"http://{name}.example/"] = page(buttons.format(*chosen))  # type: ignore[index]
+        found.append(look(session, f"http://{name}.example/", tmp_path))
+    assert compare_elements(*found).restyled == 2
+    assert compare_elements(found[0], found[0]).changed == 0
+
+
+@pytest.mark.browsers
 def test_drawings_that_failed_are_broken_and_those_without_a_size_are_not(
     session: Session, pages: Pages, tmp_path: Path
 ) -> None:
