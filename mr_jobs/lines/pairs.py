@@ -79,7 +79,7 @@ def pair_folders(before: str, after: str, configuration: Configuration) -> list[
         raise ConfigError(f"no pair of archive files in {before} and {after}")
     return [
         FilePair(
-            name=new.get(stem, stem),
+            name=new.get(stem) or old[stem],
             before=_below(before, old[stem]) if stem in old else None,
             after=_below(after, new[stem]) if stem in new else None,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import urllib.request
 from collections.abc import Callable
@@ -11,18 +12,21 @@ from urllib.parse import quote
 
 import pytest
 from archive_builders import dictionary, dictionary_frame, frame, records_of, skippable
+from judge import content
 from serve_process import serve_process
 from warc_sets import PAGE, Rec, member, revisit
 
 from pinakes.cli import main
+from pinakes.warc.revisit import is_ours
 
-FIRST = Rec(uri="http://example.org/1")
+BODY = PAGE + random.Random(1).randbytes(1500).hex().encode()
+FIRST = Rec(uri="http://example.org/1", body=BODY)
 LATER = "2021-01-01T00:00:00Z"
 IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 RECORDS = [
     FIRST.raw(0),
     Rec(uri="http://example.org/2", body=PAGE + b"<p>two", declared="sha256").raw(1),
-    Rec(uri="http://example.org/3", date=LATER).raw(2),
+    Rec(uri="http://example.org/3", date=LATER, body=BODY).raw(2),
     revisit(FIRST, of_number=0, profile=IDENTICAL, date=LATER).raw(3),
 ]
 KNOWN = dictionary()
@@ -50,9 +54,9 @@ def said(capfd: pytest.CaptureFixture[str]) -> Said:
 def both(folder: Path, data: bytes) -> tuple[Path, Path]:
     """The same records in gzip and in Zstandard, each alone in a folder."""
     paths = folder / "gzip" / "a.warc.gz", folder / "zstd" / "a.warc.zst"
-    for path, content in zip(paths, (b"".join(map(member, RECORDS)), data), strict=True):
+    for path, whole in zip(paths, (b"".join(map(member, RECORDS)), data), strict=True):
         path.parent.mkdir()
-        path.write_bytes(content)
+        path.write_bytes(whole)
     return paths
 
 
@@ -127,24 +131,45 @@ def fetched(url: str, row: dict[str, str]) -> bytes:
 
 
 @files
-def test_deduplicated_nothing_changes(data: bytes, tmp_path: Path, said: Said) -> None:
-    """Its duplicates stay full: frames are not written yet."""
+def test_deduplicated_and_restored(data: bytes, tmp_path: Path, said: Said) -> None:
     _, path = both(tmp_path, data)
-    store = tmp_path / "store"
+    store, out = tmp_path / "store", tmp_path / "out"
     said("-q", "init", "--store", store)
     land = ("-q", "ingest", path, "--crawl", "one", "--collection", "news")
     said(*land, "--store", store)
     said("-q", "dedupe", "one", "--store", store)
     assert said("-q", "fsck", "--full", "--store", store) == ""
-    (stored,) = (store / "archive").rglob("*.zst")
-    assert stored.read_bytes() == data
+    stored = store / "archive" / "one" / "g2" / path.name
+    new, old = (records_of(each) for each in (stored.read_bytes(), data))
+    assert [r.type for r in new] == ["response", "response", "revisit", "revisit"]
+    assert is_ours(new[2].header)
+    assert stored.read_bytes()[: new[2].offset] == data[: old[2].offset]
+    said("-q", "restore", stored, "-o", out)
+    assert content((out / path.name).read_bytes()) == b"".join(RECORDS)
 
 
 @files
-def test_withdrawn_it_is_hidden_and_the_file_is_named(
-    data: bytes, tmp_path: Path, said: Said
-) -> None:
+def test_withdrawn_it_is_gone(data: bytes, tmp_path: Path, said: Said) -> None:
     _, path = both(tmp_path, data)
+    store = tmp_path / "store"
+    said("-q", "init", "--store", store)
+    land = ("-q", "ingest", path, "--crawl", "one", "--collection", "news")
+    said(*land, "--store", store)
+    said("-q", "withdraw", "http://example.org/2", "--reason", "asked", "--store", store)
+    assert "example.org/2" not in said("cdx", "news", "--store", store)
+    assert said("-q", "fsck", "--full", "--store", store) == ""
+    (stored,) = (store / "archive").rglob("*.zst")
+    assert b"<p>two" in content(data)
+    assert b"<p>two" not in content(stored.read_bytes())
+
+
+def test_into_a_file_whose_dictionary_has_no_id_nothing_is_written(
+    tmp_path: Path, said: Said
+) -> None:
+    """A record of it is hidden at once, and the file is named."""
+    path = tmp_path / "a.warc.zst"
+    raw_content = dictionary_frame(b"raw content that nothing refers to")
+    path.write_bytes(raw_content + b"".join(map(frame, RECORDS)))
     store = tmp_path / "store"
     said("-q", "init", "--store", store)
     land = ("-q", "ingest", path, "--crawl", "one", "--collection", "news")
@@ -154,7 +179,7 @@ def test_withdrawn_it_is_hidden_and_the_file_is_named(
     assert "example.org/2" not in said("cdx", "news", "--store", store, code=3)
     assert "unfinished-act" in said("fsck", "--store", store, code=1)
     (stored,) = (store / "archive").rglob("*.zst")
-    assert stored.read_bytes() == data
+    assert stored.read_bytes() == path.read_bytes()
 
 
 @files

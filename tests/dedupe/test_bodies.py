@@ -25,7 +25,7 @@ RECORDS = (
     Rec(uri="urn:resource", type="resource", body=b"seven\n\nseven"),
     Rec(uri="http://example.org/large", body=b"0123456789" * 1000),
 )
-LAYOUTS = ["plain", "gzip", "shared", "pairs", "split", "empties"]
+LAYOUTS = ["plain", "gzip", "shared", "pairs", "split", "empties", "dictionary", "one frame"]
 
 
 def read(line: ManifestLine) -> bytes:

@@ -27,9 +27,22 @@ FILES = [
 ]
 
 
+IN_FRAMES = [replace(FILES[0], layout="packed dictionary"), replace(FILES[1], layout="frames")]
+
+
+in_gzip_or_zstd = pytest.mark.parametrize(
+    "files", [FILES, [*IN_FRAMES, FILES[2]]], ids=["gzip", "zstd"]
+)
+
+
 @pytest.fixture
-def before(tmp_path: Path) -> Path:
-    write_set(tmp_path / "before", FILES)
+def files() -> list[ArchiveFile]:
+    return FILES
+
+
+@pytest.fixture
+def before(tmp_path: Path, files: list[ArchiveFile]) -> Path:
+    write_set(tmp_path / "before", files)
     return tmp_path / "before"
 
 
@@ -37,6 +50,7 @@ def run(*words: object, code: int = Exit.DONE) -> None:
     assert main([str(word) for word in words]) == code
 
 
+@in_gzip_or_zstd
 @pytest.mark.parametrize(
     ("options", "digest"),
     [
@@ -59,6 +73,7 @@ def test_it_is_the_chain(
     run("validate", before, tmp_path / "at once")
 
 
+@in_gzip_or_zstd
 def test_what_is_said(before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("dedupe", before, "-o", tmp_path / "out", "--plan", "--json")
     *_, planned = map(json.loads, capsys.readouterr().out.splitlines())
@@ -107,6 +122,7 @@ def test_an_index_has_a_line_for_each_original(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@in_gzip_or_zstd
 def test_killed_at_each_step_and_run_again(before: Path, tmp_path: Path) -> None:
     run("dedupe", before, "-o", tmp_path / "once")
     expected = tree(tmp_path / "once")

@@ -14,7 +14,15 @@ from zlib import crc32
 from zlib import error as zlib_error
 
 import pytest
-from archive_builders import source_of
+from archive_builders import (
+    dictionary,
+    dictionary_frame,
+    frame,
+    frame_of_blocks,
+    skippable,
+    source_of,
+    stored_frame,
+)
 from files_chain import files_chain
 from hostile_archives import hostile_files
 from isal import igzip
@@ -86,6 +94,41 @@ SOUND: dict[str, Make] = {
         member(FIRST)[:-30] + member(r),
     ),
 }
+KNOWN = dictionary(1)
+START = dictionary_frame(KNOWN)
+
+
+def known(data: bytes) -> bytes:
+    return frame(data, dictionary=KNOWN)
+
+
+def broken(data: bytes, at: int) -> bytes:
+    """One byte is another."""
+    return data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
+
+
+SOUND |= {
+    "a frame": lambda r: (frame(FIRST) + frame(AGAIN), frame(FIRST) + frame(r)),
+    "two in a frame": lambda r: (frame(FIRST + AGAIN), frame(FIRST) + frame(r)),
+    "one over two frames": lambda r: (
+        frame(FIRST) + frame(AGAIN[:99]) + frame(AGAIN[99:]),
+        frame(FIRST) + frame(r),
+    ),
+    "frames with a dictionary": lambda r: (
+        START + known(FIRST) + known(AGAIN),
+        START + known(FIRST) + known(r),
+    ),
+    "frames that pass": lambda r: (
+        frame(FIRST) + skippable(b"own") + frame(AGAIN) + frame(b"") + skippable(b""),
+        frame(FIRST) + skippable(b"own") + frame(r) + frame(b"") + skippable(b""),
+    ),
+    "a frame of blocks": lambda r: (frame_of_blocks(FIRST, AGAIN[:9], AGAIN[9:]), FIRST + frame(r)),
+    "a frame in place of a member": lambda r: (frame(FIRST) + member(AGAIN), FIRST + frame(r)),
+    "behind a broken frame": lambda r: (
+        broken(frame(FIRST), -1) + frame(AGAIN),
+        broken(frame(FIRST), -1) + frame(r),
+    ),
+}
 AMISS: dict[str, Make] = {
     "line ends are gone": lambda r: (member(AGAIN + b"\r\n"), member(r)),
     "line ends are gone between": lambda r: (AGAIN + b"\r\n" + FIRST, r + FIRST),
@@ -138,6 +181,56 @@ AMISS: dict[str, Make] = {
         member(FIRST) + member(r)[:3] + b"\x20" + member(r)[4:],
     ),
 }
+
+AMISS |= {
+    "another body, in frames": lambda r: (frame(AGAIN[:-5] + b"x" + AGAIN[-4:]), frame(r)),
+    "a frame is gone": lambda r: (frame(AGAIN) + frame(FIRST), frame(r)),
+    "a cut frame": lambda r: (frame(AGAIN), frame(r)[:-1]),
+    "a checksum that does not fit": lambda r: (frame(AGAIN), broken(frame(r), -1)),
+    "a size that does not fit": lambda r: (frame(AGAIN), broken(frame(r), 5)),
+    "another dictionary": lambda r: (
+        START + known(FIRST) + known(AGAIN),
+        START + known(FIRST) + frame(r, dictionary=dictionary(2)),
+    ),
+    "the dictionary is gone": lambda r: (START + frame(FIRST) + frame(AGAIN), frame(FIRST) + r),
+    "the dictionary is another": lambda r: (
+        START + frame(FIRST) + frame(AGAIN),
+        dictionary_frame(dictionary(2)) + frame(FIRST) + frame(r),
+    ),
+    "a large window": lambda r: (frame(AGAIN), frame(r, window_log=24)),
+    "a skippable frame is gone": lambda r: (
+        frame(FIRST) + skippable(b"own") + frame(AGAIN),
+        frame(FIRST) + frame(r),
+    ),
+    "a skippable frame in a record is gone": lambda r: (
+        frame(AGAIN[:99]) + skippable(b"own") + frame(AGAIN[99:]),
+        frame(r),
+    ),
+    "other bytes in a skippable frame": lambda r: (
+        frame(FIRST) + skippable(b"own") + frame(AGAIN),
+        frame(FIRST) + skippable(b"owN") + frame(r),
+    ),
+    "within a stored frame": lambda r: (
+        stored_frame(b"text" + frame(AGAIN)),
+        stored_frame(b"text" + frame(AGAIN)).replace(frame(AGAIN), frame(r)),
+    ),
+    "within a frame that a changed byte hides": lambda r: (
+        frame(FIRST) + broken(stored_frame(b"text" + frame(AGAIN)), 2) + frame(FIRST),
+        frame(FIRST)
+        + broken(stored_frame(b"text" + frame(AGAIN)), 2).replace(frame(AGAIN), frame(r))
+        + frame(FIRST),
+    ),
+    "within a frame that cannot be read": lambda r: (
+        frame(FIRST) + _unreadable(frame(AGAIN)) + frame(FIRST),
+        frame(FIRST) + _unreadable(frame(AGAIN)).replace(frame(AGAIN), frame(r)) + frame(FIRST),
+    ),
+}
+
+
+def _unreadable(data: bytes) -> bytes:
+    """A frame around it that declares one byte more than it has."""
+    found = stored_frame(b"text" + data)
+    return found[:5] + (len(data) + 5).to_bytes(4, "little") + found[9:]
 
 
 @pytest.mark.parametrize("make", SOUND.values(), ids=SOUND)
@@ -220,6 +313,8 @@ STARTS = {
     "names that never end": b"\x1f\x8b\x08\x08\0\0\0\0\0\3aaaaa",
     "headers that never end": b"\nWARC/1.0\r\nA: b",
     "lengths that lie": b"\nWARC/1.0\r\nContent-Length: 99999999\r\n\r\n",
+    "frames of blocks that never end": b"\x28\xb5\x2f\xfd\0\x58" + b"\0\0\0" * 3,
+    "frames within the blocks of others": b"\x28\xb5\x2f\xfd\0\x58\x40\0\0",
     "lengths beyond the file": b"\nWARC/1.0\r\nContent-Length: 999999999999999999\r\n\r\n",
 }
 

@@ -37,7 +37,7 @@ from pinakes.dedupe.write.refs import RefsCount
 from pinakes.index.manifest import ManifestLine
 
 LATER = "2020-02-02T00:00:00Z"
-LAYOUTS = ("plain", "gzip", "pairs")
+LAYOUTS = ("plain", "gzip", "pairs", "dictionary")
 # An original, its copy, a request behind it, another page, the copy once more.
 RECORDS = (
     Rec(),
@@ -103,7 +103,9 @@ def test_a_lie_about_one_record(name: str, layout: str, tmp_path: Path) -> None:
 
 @given(st.data())
 def test_any_manifest_with_any_layout_loses_nothing(data: st.DataObject) -> None:
-    layout = data.draw(st.sampled_from([*LAYOUTS, "shared", "split", "empties"]))
+    layout = data.draw(
+        st.sampled_from([*LAYOUTS, "shared", "split", "empties", "one frame", "split frames"])
+    )
     with TemporaryDirectory() as name:
         folder = Path(name)
         paths = write_set(folder / "before", [ArchiveFile("a", RECORDS, layout)])

@@ -23,30 +23,30 @@ LATER = "2020-02-02T00:00:00Z"
 NOISE = random.Random(1).randbytes(2000)
 
 
-def two_files(folder: Path) -> list[Path]:
+def two_files(folder: Path, layout: str = "gzip") -> list[Path]:
     """Each refers to the other, so that offsets of what is replaced matter."""
     records = [Rec(uri="http://a/1"), Rec(uri="http://a/2", body=NOISE, date=LATER)]
     others = [Rec(uri="http://b/1", body=NOISE), Rec(uri="http://b/2", date=LATER)]
-    return write_set(folder, [ArchiveFile("a", records), ArchiveFile("b", others, "plain")])
+    return write_set(folder, [ArchiveFile("a", records, layout), ArchiveFile("b", others, "plain")])
 
 
-def to_folder(where: Path) -> tuple[list[object], Path]:
-    paths = two_files(where / "before")
+def to_folder(where: Path, layout: str = "gzip") -> tuple[list[object], Path]:
+    paths = two_files(where / "before", layout)
     manifest = write_manifest(where / "manifest", plan(paths))
     out = where / "out"
     out.mkdir()
     return ["refs", *paths, "--manifest", manifest, "-o", out, "--run", "r"], out
 
 
-def in_place(where: Path) -> tuple[list[object], Path]:
-    paths = two_files(where / "files")
+def in_place(where: Path, layout: str = "gzip") -> tuple[list[object], Path]:
+    paths = two_files(where / "files", layout)
     manifest = write_manifest(where / "manifest", plan(paths))
     arguments = ["refs", *paths, "--manifest", manifest, "--in-place", "--run", "r"]
     return arguments, where / "files"
 
 
-def restoring(where: Path) -> tuple[list[object], Path]:
-    paths = two_files(where / "before")
+def restoring(where: Path, layout: str = "gzip") -> tuple[list[object], Path]:
+    paths = two_files(where / "before", layout)
     refs(paths, plan(paths), where / "after")
     out = where / "out"
     out.mkdir()
@@ -54,8 +54,8 @@ def restoring(where: Path) -> tuple[list[object], Path]:
     return ["restore", *after, "-o", out], out
 
 
-def committing(where: Path) -> tuple[list[object], Path]:
-    paths = two_files(where / "before")
+def committing(where: Path, layout: str = "gzip") -> tuple[list[object], Path]:
+    paths = two_files(where / "before", layout)
     refs(paths, plan(paths), where / "after")
     copy = where / "copy"
     shutil.copytree(where / "before", copy)
@@ -67,7 +67,7 @@ def committing(where: Path) -> tuple[list[object], Path]:
     return ["commit-copy", where / "after", copy, "--receipt", receipt], copy
 
 
-VERBS: dict[str, Callable[[Path], tuple[list[object], Path]]] = {
+VERBS: dict[str, Callable[[Path, str], tuple[list[object], Path]]] = {
     "refs -o": to_folder,
     "refs --in-place": in_place,
     "restore": restoring,
@@ -80,15 +80,19 @@ def without_paths(found: dict[str, bytes], where: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("layout", ["gzip", "dictionary"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_killed_at_each_step_and_run_again(
-    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    verb: str, layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    arguments, folder = VERBS[verb](tmp_path / "once")
-    names = {path.name for path in folder.glob("[!.]*.warc*")} or {"a.warc.gz", "b.warc"}
+    arguments, folder = VERBS[verb](tmp_path / "once", layout)
+    names = {path.name for path in folder.glob("[!.]*.warc*")} or {
+        f"a.warc.{'gz' if layout == 'gzip' else 'zst'}",
+        "b.warc",
+    }
     assert main([str(argument) for argument in arguments]) == 0
     expected = without_paths(tree(folder), tmp_path / "once")
     assert names <= expected.keys()
@@ -97,7 +101,7 @@ def test_killed_at_each_step_and_run_again(
     step = 0
     while True:
         where = tmp_path / f"step-{step}"
-        arguments, folder = VERBS[verb](where)
+        arguments, folder = VERBS[verb](where, layout)
         old = {path.name: path.read_bytes() for path in folder.glob("[!.]*.warc*")}
         died = dies(arguments, where, step)
         assert not [path for path in temporary.rglob("*") if path.is_file()], step

@@ -37,7 +37,7 @@ def write_rewritten(folder: Path, dice: random.Random) -> tuple[list[Path], list
             if dice.randrange(6) == 0:
                 rec = revisit(rec, of_number=1, profile=IDENTICAL, date=DATES[2])
             recs.append(rec)
-        layout = dice.choice(("gzip", "plain", "shared", "pairs"))
+        layout = dice.choice(("gzip", "plain", "shared", "pairs", "dictionary", "one frame"))
         files.append(ArchiveFile(f"é {number}", recs, layout))
     before = write_set(folder / "before", files)
     refs(before, plan(before), folder / "after")

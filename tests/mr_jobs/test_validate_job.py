@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from archive_builders import frame
 from steps_here import INLINE, run_by
 from warc_sets import (
     OTHER,
@@ -52,7 +53,7 @@ def write_before(folder: Path, dice: random.Random) -> list[Path]:
                 date = dice.choice(DATES)
                 rec = revisit(rec, of_number=dice.randrange(9), profile=profile, date=date)
             recs.append(rec)
-        files.append(ArchiveFile(name, recs, dice.choice(("gzip", "plain"))))
+        files.append(ArchiveFile(name, recs, dice.choice(("gzip", "plain", "dictionary"))))
     (folder / "sub").mkdir(parents=True)
     return write_set(folder, files)
 
@@ -79,7 +80,8 @@ def disturb(folder: Path, dice: random.Random) -> None:
         other = path.with_name("other.warc.gz")
         shutil.move(path, other)
         return
-    pieces = map(member, records) if path.suffix == ".gz" else records
+    forms = {".gz": member, ".zst": frame}
+    pieces = map(forms[path.suffix], records) if path.suffix in forms else records
     path.write_bytes(b"".join(pieces))
 
 

@@ -173,9 +173,10 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("layout", ["gzip", "packed dictionary"])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_what_is_left_gives_what_it_gave(tmp_path: Path, case: Case) -> None:
-    with make_scene(tmp_path, ()) as scene:
+def test_what_is_left_gives_what_it_gave(tmp_path: Path, case: Case, layout: str) -> None:
+    with make_scene(tmp_path, (), layout=layout) as scene:
         case.make(scene)
         before = {**of_others(given(scene), case.crawl), **case.mended}
         plan = purger(scene).plan(PurgeRequest(crawl=f"c{case.crawl}", references=PROMOTE))
@@ -530,6 +531,7 @@ def outcome(scene: Scene) -> dict[str, object]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("layout", ["gzip", "packed dictionary"])
 @pytest.mark.parametrize(
     ("references", "stride"),
     [
@@ -537,9 +539,11 @@ def outcome(scene: Scene) -> dict[str, object]:
         *(pytest.param(r, 1, marks=pytest.mark.large) for r in (PROMOTE, FORCE)),
     ],
 )
-def test_killed_at_any_step_and_run_again(tmp_path: Path, references: str, stride: int) -> None:
+def test_killed_at_any_step_and_run_again(
+    tmp_path: Path, references: str, stride: int, layout: str
+) -> None:
     """Every fourth step in `make test`."""
-    with make_scene(tmp_path / "made", ()) as scene:
+    with make_scene(tmp_path / "made", (), layout=layout) as scene:
         _by_both(scene)
     with copied_scene(tmp_path / "made", tmp_path / "whole") as scene:
         whole_report = purge(scene, 1, references)

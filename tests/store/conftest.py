@@ -1,3 +1,10 @@
 """A small store, empty, landed, or undisturbed."""
 
-from store_fixtures import landed, landed_folder, scene, undisturbed  # noqa: F401
+from store_fixtures import (  # noqa: F401
+    landed,
+    landed_folder,
+    landed_in_frames,
+    scene,
+    undisturbed,
+    undisturbed_in_frames,
+)

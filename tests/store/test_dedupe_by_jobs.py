@@ -54,6 +54,14 @@ def test_trusted_digests(landed: Scene, undisturbed: dict[str, object], runner: 
     assert landed.state() == undisturbed
 
 
+def test_a_store_in_frames_comes_out_the_same_by_jobs(
+    landed_in_frames: Path, undisturbed_in_frames: dict[str, object], tmp_path: Path
+) -> None:
+    with copied_scene(landed_in_frames, tmp_path) as scene:
+        assert scene.dedupe(runner="inline").refs.records == 8
+        assert scene.state() == undisturbed_in_frames
+
+
 @pytest.mark.parametrize("runner", [None, "here"])
 def test_what_another_act_left_under_the_new_names_is_replaced(
     landed: Scene, undisturbed: dict[str, object], runner: str | None

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from archive_builders import records_of
+from judge import content
 from killing import KILLED, in_child, kill_at
-from scenes import COLLECTION, Scene
+from scenes import COLLECTION, Scene, copied_scene
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
@@ -34,11 +36,46 @@ def test_duplicates_of_the_scene_are_found(landed: Scene) -> None:
     assert not report.problems
 
 
+IN_FRAMES = ("landed_in_frames", "undisturbed_in_frames")
+
+
+@pytest.mark.parametrize(
+    "fixtures", [("landed_folder", "undisturbed"), IN_FRAMES], ids=["gzip", "zstd"]
+)
 @pytest.mark.parametrize("step", range(STEPS))
-def test_killed_and_run_again(landed: Scene, undisturbed: dict[str, object], step: int) -> None:
-    assert in_child(lambda: landed.dedupe(at=kill_at(step))) == KILLED
-    landed.dedupe()
-    assert landed.state() == undisturbed
+def test_killed_and_run_again(
+    fixtures: tuple[str, str], step: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    folder, whole = map(request.getfixturevalue, fixtures)
+    with copied_scene(folder, tmp_path) as landed:
+        assert in_child(lambda: landed.dedupe(at=kill_at(step))) == KILLED
+        landed.dedupe()
+        assert landed.state() == whole
+
+
+def test_a_store_in_frames_is_deduplicated_as_one_in_gzip(
+    landed_in_frames: Path, landed: Scene, tmp_path: Path
+) -> None:
+    """The same records become revisits, and frames that stay are those that landed."""
+    with copied_scene(landed_in_frames, tmp_path / "zstd") as framed:
+        reports = [scene.dedupe() for scene in (landed, framed)]
+        assert {(r.refs.records, r.files, len(r.problems)) for r in reports} == {(8, 2, 0)}
+        for part in (0, 1):
+            sides = []
+            for scene, ending in ((landed, "gz"), (framed, "zst")):
+                path = scene.archive.path_of(f"c2/g2/part-{part}.warc.{ending}")
+                sides.append(content(path.read_bytes()))
+            assert sides[0] == sides[1]
+        old = (framed.crawls / "c2" / "part-0.warc.zst").read_bytes()
+        new = framed.archive.path_of("c2/g2/part-0.warc.zst").read_bytes()
+        kept = 0
+        for was, now in zip(records_of(old), records_of(new), strict=True):
+            if was.header.raw == now.header.raw:
+                kept += 1
+                end = now.offset + now.length
+                assert old[was.offset : was.offset + was.length] == new[now.offset : end]
+        assert kept == len(records_of(old)) - 4
+        assert new.startswith(old[: records_of(old)[0].offset])
 
 
 def test_every_step_was_killed_at(landed: Scene) -> None:

@@ -33,7 +33,13 @@ pytestmark = pytest.mark.slow
         ),
     ],
 )
-def test_target_becomes_full_again(scene: Scene, fields: dict[str, str]) -> None:
+@pytest.mark.parametrize("layout", ["gzip", "packed dictionary"])
+def test_target_becomes_full_again(tmp_path: Path, fields: dict[str, str], layout: str) -> None:
+    with make_scene(tmp_path, layout=layout) as scene:
+        _lands_after_its_target(scene, fields)
+
+
+def _lands_after_its_target(scene: Scene, fields: dict[str, str]) -> None:
     scene.land(1)
     scene.land(2)
     scene.dedupe()

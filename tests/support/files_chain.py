@@ -18,12 +18,12 @@ class Steps(NamedTuple):
     """What `restore` made of that."""
 
 
-def files_chain(folder: Path, files: list[bytes]) -> Steps:
+def files_chain(folder: Path, files: list[bytes], *, suffix: str = ".warc.gz") -> Steps:
     """`folder` has a folder for each step behind it; nothing was refused, `validate` passed."""
     before, after, back = (folder / name for name in Steps._fields)
     before.mkdir(parents=True)
     for number, data in enumerate(files):
-        (before / f"{number}.warc.gz").write_bytes(data)
+        (before / f"{number}{suffix}").write_bytes(data)
     paths = [str(path) for path in sorted(before.iterdir())]
     manifest, decided = str(folder / "manifest"), str(folder / "decided")
     # 3: what is damaged is named.

@@ -1,6 +1,7 @@
-"""What an archive file holds, by zlib and a few lines: nothing of ours is imported here.
+"""What an archive file holds, by zlib, the library of Zstandard and a few lines of code.
 
-A test that reads with our reader cannot see what our reader misunderstands.
+Nothing of ours is imported here.  A test that reads with our reader cannot see what our reader
+misunderstands.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ import re
 import zlib
 from collections.abc import Iterator
 
+import zstandard
+
 _HEAD = re.compile(rb"^WARC/\d\.\d\r?\n(.*?)\r?\n\r?\n", re.MULTILINE | re.DOTALL)
+_FRAME = b"\x28\xb5\x2f\xfd"
 _ADDRESS = (b"WARC-Target-URI", b"WARC-Date")
 _REFERENCE = (b"WARC-Refers-To-Target-URI", b"WARC-Refers-To-Date")
 _MEMBERS_OF_A_HEAD = 4
@@ -42,7 +46,34 @@ def pieces(data: bytes) -> Iterator[tuple[bool, bytes]]:
 
 def content(data: bytes) -> bytes:
     """All of it, one behind the other."""
+    if data[1:4] in (b"\xb5\x2f\xfd", b"\x2a\x4d\x18"):
+        return content_of_frames(data)
     return b"".join(piece for _, piece in pieces(data))
+
+
+def content_of_frames(data: bytes) -> bytes:
+    """What the frames of a file hold, read by the library alone."""
+    return b"".join(frame_contents(data))
+
+
+def frame_contents(data: bytes) -> Iterator[bytes]:
+    """The same, frame by frame; of those that are passed over, nothing."""
+    known, is_first = None, True
+    while data:
+        if data.startswith(_FRAME):
+            inflater = zstandard.ZstdDecompressor(dict_data=known).decompressobj()
+            yield inflater.decompress(data)
+            assert inflater.eof
+            data = inflater.unused_data
+        else:
+            end = 8 + int.from_bytes(data[4:8], "little")
+            passed = data[8:end]
+            if is_first and data.startswith(b"\x5d"):
+                if passed.startswith(_FRAME):
+                    passed = zstandard.ZstdDecompressor().decompress(passed)
+                known = zstandard.ZstdCompressionDict(passed)
+            data = data[end:]
+        is_first = False
 
 
 def headers(data: bytes) -> Iterator[Fields]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from landed_stores import page, sha1_of
 from raw_payloads import payloads
-from scenes import COLLECTION, Scene
+from scenes import COLLECTION, Scene, write_records
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.dedupe.run.collection import Collection
@@ -91,7 +91,11 @@ def _with_id(member: bytes, fields: dict[str, str]) -> bytes:
 def write(scene: Scene, crawl: int, *records: bytes, name: str = "a.warc.gz") -> None:
     folder = scene.crawls / f"c{crawl}"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(b"".join(records))
+    if scene.layout == "gzip":
+        (folder / name).write_bytes(b"".join(records))
+    else:
+        base = name.removesuffix(".warc.gz")
+        write_records(folder, base, list(map(gzip.decompress, records)), scene.layout)
 
 
 def land(scene: Scene, crawl: int, *records: bytes) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import strategies as st
-from warc_sets import OTHER, PAGE, Rec, records_of, revisit
+from warc_sets import FRAMED, OTHER, PAGE, Rec, records_of, revisit
 
 from pinakes.warc.dates import parse_date
 from pinakes.warc.header import strip_brackets
@@ -88,7 +88,7 @@ SETS: dict[str, tuple[Sequence[Rec], int]] = {
 }
 
 
-LAYOUTS = ("plain", "gzip", "shared", "pairs", "split", "empties")
+LAYOUTS = ("plain", "gzip", "shared", "pairs", "split", "empties", *FRAMED)
 
 
 def check_references(paths: Sequence[Path]) -> None:

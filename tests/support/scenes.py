@@ -6,12 +6,13 @@ import base64
 import gzip
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from tasks_here import TasksHere
+from warc_sets import FRAMED
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
@@ -63,8 +64,23 @@ def page(number: int, version: int = 0) -> bytes:
     return f"<html>{number} {seed}</html>".encode() + hashlib.shake_128(seed.encode()).digest(900)
 
 
+def write_records(folder: Path, base: str, records: Sequence[bytes], layout: str = "gzip") -> None:
+    """`base`.warc.gz with a member a record, or .warc.zst in one of the layouts of `FRAMED`."""
+    if layout == "gzip":
+        data = b"".join(gzip.compress(record, mtime=0) for record in records)
+        (folder / f"{base}.warc.gz").write_bytes(data)
+    else:
+        (folder / f"{base}.warc.zst").write_bytes(FRAMED[layout](records))
+
+
 def write_crawl(
-    folder: Path, crawl: int, *, pages: int = 12, files: int = 2, version: int | None = None
+    folder: Path,
+    crawl: int,
+    *,
+    pages: int = 12,
+    files: int = 2,
+    version: int | None = None,
+    layout: str = "gzip",
 ) -> None:
     """A crawl of the site: every third page is another one in every crawl, or `version`."""
     folder.mkdir(parents=True)
@@ -80,12 +96,13 @@ def write_crawl(
             date = f"202{crawl}-01-01T00:{number // 60:02d}:{number % 60:02d}Z"
             body = page(number, (version or crawl) if number % 3 == 0 else 0)
             members.append(response(uri, date, body, crawl * 1000 + number))
-        data = b"".join(gzip.compress(member, mtime=0) for member in members)
-        (folder / f"part-{part}.warc.gz").write_bytes(data)
+        write_records(folder, f"part-{part}", members, layout)
 
 
 class Scene:
-    """A store in a folder, and what is done with it."""
+    """A store in a folder, and what is done with it; how its crawls are written."""
+
+    layout = "gzip"
 
     def __init__(self, folder: Path, rows: EmbeddedRowStore) -> None:
         self.folder = folder
@@ -167,15 +184,19 @@ class Scene:
 
 
 @contextmanager
-def make_scene(folder: Path, crawls: Iterable[int] = (1, 2)) -> Iterator[Scene]:
+def make_scene(
+    folder: Path, crawls: Iterable[int] = (1, 2), *, layout: str = "gzip"
+) -> Iterator[Scene]:
     (folder / "store").mkdir(parents=True, exist_ok=True)
     for crawl in crawls:
-        write_crawl(folder / "crawls" / f"c{crawl}", crawl)
+        write_crawl(folder / "crawls" / f"c{crawl}", crawl, layout=layout)
     path = folder / "store" / "rows.sqlite"
     EmbeddedSchemaAdmin(path).apply(declared_schema())
     rows = EmbeddedRowStore(path)
     try:
-        yield Scene(folder, rows)
+        scene = Scene(folder, rows)
+        scene.layout = layout
+        yield scene
     finally:
         rows.close()
 

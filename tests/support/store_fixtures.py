@@ -28,8 +28,18 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 @pytest.fixture(scope="session")
 def landed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed scene with both crawls in the store, to be copied."""
+    return _landed(tmp_path_factory, "gzip")
+
+
+@pytest.fixture(scope="session")
+def landed_in_frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same in Zstandard, with a dictionary."""
+    return _landed(tmp_path_factory, "packed dictionary")
+
+
+def _landed(tmp_path_factory: pytest.TempPathFactory, layout: str) -> Path:
     folder = tmp_path_factory.mktemp("landed")
-    with make_scene(folder) as made:
+    with make_scene(folder, layout=layout) as made:
         made.land(1)
         made.land(2)
     return folder
@@ -45,7 +55,17 @@ def landed(landed_folder: Path, tmp_path: Path) -> Iterator[Scene]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """The state of such a store behind a run of dedupe that nothing happened to."""
-    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
+    return _undisturbed(tmp_path_factory, "gzip")
+
+
+@pytest.fixture(scope="module")
+def undisturbed_in_frames(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The same of one in Zstandard."""
+    return _undisturbed(tmp_path_factory, "packed dictionary")
+
+
+def _undisturbed(tmp_path_factory: pytest.TempPathFactory, layout: str) -> dict[str, object]:
+    with make_scene(tmp_path_factory.mktemp("undisturbed"), layout=layout) as scene:
         scene.land(1)
         scene.land(2)
         scene.dedupe()

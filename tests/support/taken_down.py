@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import shutil
 import zlib
@@ -10,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scenes import COLLECTION, Scene, page, record, response
+from judge import frame_contents
+from scenes import COLLECTION, Scene, page, record, response, write_records
 
 from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
 from pinakes.catalog.payloads import read_body
@@ -34,7 +34,7 @@ def record_id(crawl: int, number: int, kind: int = 0) -> str:
     return f"<urn:uuid:{kind:08d}-0000-4000-8000-{crawl * 1000 + number:012d}>"
 
 
-def write_site(folder: Path, crawl: int) -> None:
+def write_site(folder: Path, crawl: int, layout: str = "gzip") -> None:
     """Pages that never change, each in a file with its request and its metadata."""
     folder.mkdir(parents=True, exist_ok=True)
     members = []
@@ -61,11 +61,10 @@ def write_site(folder: Path, crawl: int) -> None:
             response(uri(number), date, page(number), crawl * 1000 + number),
             record("metadata", metadata, f"via: secret-{crawl}-{number}\r\n".encode()),
         ]
-    data = b"".join(gzip.compress(member, mtime=0) for member in members)
-    (folder / "site.warc.gz").write_bytes(data)
+    write_records(folder, "site", members, layout)
 
 
-def write_parts(folder: Path, crawl: int) -> None:
+def write_parts(folder: Path, crawl: int, layout: str = "gzip") -> None:
     """A file beside: of each page a conversion, its further segment, and metadata of that."""
     folder.mkdir(parents=True, exist_ok=True)
     members = []
@@ -86,14 +85,13 @@ def write_parts(folder: Path, crawl: int) -> None:
                 "Content-Type": "text/plain",
             }
             members.append(record(kind, about, f"words-{crawl}-{number}".encode()))
-    data = b"".join(gzip.compress(member, mtime=0) for member in reversed(members))
-    (folder / "texts.warc.gz").write_bytes(data)
+    write_records(folder, "texts", members[::-1], layout)
 
 
 def land_site(scene: Scene, *crawls: int) -> None:
     """These crawls; the later ones' pages are revisits of the first one's."""
     for crawl in crawls:
-        write_site(scene.crawls / f"c{crawl}", crawl)
+        write_site(scene.crawls / f"c{crawl}", crawl, scene.layout)
         scene.land(crawl)
     scene.dedupe()
 
@@ -119,6 +117,9 @@ def request(*targets: str, references: str = PROMOTE) -> WithdrawalRequest:
 
 
 def members(data: bytes) -> Iterator[bytes]:
+    if data[1:4] in (b"\xb5\x2f\xfd", b"\x2a\x4d\x18"):
+        yield from frame_contents(data)
+        return
     while data:
         inflater = zlib.decompressobj(31)
         yield inflater.decompress(data)
@@ -134,7 +135,7 @@ def holds_anywhere(folder: Path, words: bytes) -> list[str]:
         and (
             words in path.read_bytes()
             or (
-                path.name.endswith(".gz")
+                path.name.endswith((".gz", ".zst"))
                 and any(words in member for member in members(path.read_bytes()))
             )
         )
@@ -155,10 +156,10 @@ def records_by_id(path: Path) -> dict[bytes, bytes]:
 
 
 def current(scene: Scene, crawl: int) -> Path:
-    name = f"c{crawl}/site.warc.gz"
     files = Collection(scene.rows, scene.archive, COLLECTION)
-    generation = files.entries[name].generation
-    stored = name if generation == 1 else f"c{crawl}/g{generation}/site.warc.gz"
+    [name] = [name for name in files.entries if name.startswith(f"c{crawl}/site.")]
+    generation, ending = files.entries[name].generation, name.rpartition("/")[2]
+    stored = name if generation == 1 else f"c{crawl}/g{generation}/{ending}"
     return scene.archive.path_of(stored)
 
 

@@ -13,11 +13,14 @@ import hashlib
 import io
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
+
+from archive_builders import dictionary, dictionary_frame, frame, skippable
+from judge import content_of_frames
 
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals
@@ -141,10 +144,31 @@ def member(data: bytes, level: int = 6) -> bytes:
     return gzip.compress(data, level, mtime=0)
 
 
+def in_frames(raws: Sequence[bytes], *, known: bytes = b"", packed: bool = False) -> bytes:
+    """A frame for each, with a dictionary or without."""
+    start = dictionary_frame(known, compressed=packed) if known else b""
+    return start + b"".join(frame(raw, dictionary=known) for raw in raws)
+
+
+# Frames between records: an empty one, and one that is passed over.
+BETWEEN = frame(b"") + skippable(b"somebody's own")
+FRAMED: dict[str, Callable[[Sequence[bytes]], bytes]] = {
+    "frames": in_frames,
+    "dictionary": lambda raws: in_frames(raws, known=dictionary()),
+    "packed dictionary": lambda raws: in_frames(raws, known=dictionary(), packed=True),
+    "one frame": lambda raws: frame(b"".join(raws)),
+    "split frames": lambda raws: b"".join(
+        frame(raw[: len(raw) // 2]) + frame(raw[len(raw) // 2 :]) for raw in raws
+    ),
+    "frames between": lambda raws: b"".join(frame(raw) + BETWEEN for raw in raws),
+}
+SUFFIXES = {"plain": ".warc"}
+
+
 @dataclass
 class ArchiveFile:
     """`layout`: plain, gzip, shared (all in one member), pairs (two to a member), split
-    (each over two members), empties (members without content between)."""
+    (each over two members), empties (members without content between), or one of `FRAMED`."""
 
     name: str
     records: Sequence[Rec]
@@ -157,6 +181,8 @@ class ArchiveFile:
         raws = self.raws
         if self.layout == "plain":
             return b"".join(raws)
+        if self.layout in FRAMED:
+            return FRAMED[self.layout](raws)
         if self.layout == "shared":
             return member(b"".join(raws)) if raws else b""
         if self.layout == "pairs":
@@ -176,7 +202,7 @@ def write_set(folder: Path, files: Iterable[ArchiveFile]) -> list[Path]:
     for file in files:
         file.first_number = number
         number += len(file.records)
-        suffix = ".warc" if file.layout == "plain" else ".warc.gz"
+        suffix = ".warc.zst" if file.layout in FRAMED else SUFFIXES.get(file.layout, ".warc.gz")
         path = folder / (file.name + suffix)
         path.write_bytes(file.data())
         paths.append(path)
@@ -296,6 +322,8 @@ def codes(result: Validation) -> set[str]:
 def inflated(path: Path) -> bytes:
     """The file's bytes; of a compressed one, those of all members, read by zlib alone."""
     data = path.read_bytes()
+    if path.suffix == ".zst":
+        return content_of_frames(data)
     if path.suffix != ".gz":
         return data
     result = []

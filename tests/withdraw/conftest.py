@@ -12,7 +12,13 @@ from taken_down import land_site
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Scene]:
-    with make_scene(tmp_path, ()) as scene:
+def layout() -> str:
+    """How the site's files are written; a test may have it otherwise."""
+    return "gzip"
+
+
+@pytest.fixture
+def site(tmp_path: Path, layout: str) -> Iterator[Scene]:
+    with make_scene(tmp_path, (), layout=layout) as scene:
         land_site(scene, 1, 2, 3)
         yield scene

@@ -9,9 +9,23 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-from archive_builders import HTTP, arc, member, records_of, source_of, three, warc
+from archive_builders import (
+    HTTP,
+    arc,
+    dictionary,
+    dictionary_frame,
+    frame,
+    member,
+    records_of,
+    skippable,
+    source_of,
+    three,
+    warc,
+)
+from judge import content_of_frames
+from warc_sets import in_frames
 
-from pinakes.errors import DigestMismatch, MalformedRecord
+from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
 from pinakes.rewrite.replace import copy_source_with_replacements
 from pinakes.warc.record import IN_MEMORY_BYTES
 from pinakes.warc.tombstone import Inscription, is_tombstone
@@ -37,6 +51,8 @@ def entomb(data: bytes, ordinals: set[int]) -> bytes:
 def inflated(data: bytes) -> bytes:
     if data[:3] == b"BZh":
         return bz2.decompress(data)  # all streams
+    if data[1:4] in (b"\xb5\x2f\xfd", b"\x2a\x4d\x18"):
+        return content_of_frames(data)
     found = b""
     while data[:2] == b"\x1f\x8b":
         inflater = zlib.decompressobj(31)
@@ -62,6 +78,14 @@ FILES = [
     pytest.param(
         b"".join(member(b"".join(records())[at : at + 150]) for at in range(0, 1800, 150)),
         id="records over several members",
+    ),
+    pytest.param(in_frames(records()), id="a frame each"),
+    pytest.param(in_frames(records(), known=dictionary()), id="a dictionary"),
+    pytest.param(in_frames(records(), known=dictionary(), packed=True), id="a packed dictionary"),
+    pytest.param(frame(b"".join(records())), id="one frame for all"),
+    pytest.param(
+        b"".join(frame(b"".join(records())[at : at + 150]) for at in range(0, 1800, 150)),
+        id="records over several frames",
     ),
 ]
 
@@ -121,6 +145,26 @@ def test_a_damaged_record_goes_as_well(harm: str) -> None:
     assert new.startswith(first)
     assert SECRET not in inflated(new)
     assert is_tombstone(records_of(new)[1].header)
+
+
+def test_a_damaged_frame_goes_as_well() -> None:
+    first, last = frame(records()[0]), frame(records()[1])
+    new = entomb(first + last[:-1] + b"!", {1})
+    assert new.startswith(first)
+    assert SECRET not in inflated(new)
+    assert is_tombstone(records_of(new)[1].header)
+
+
+def test_a_frame_that_is_passed_over_among_those_that_records_share_is_not_lost() -> None:
+    data = b"".join(records())
+    with pytest.raises(MalformedRecord, match="is none of a record"):
+        entomb(frame(data[:700]) + skippable(b"somebody's own") + frame(data[700:]), {0})
+
+
+def test_behind_a_dictionary_that_no_frame_can_name() -> None:
+    data = dictionary_frame(b"raw content " * 9) + in_frames(records())
+    with pytest.raises(InputRefused, match="has no id that a frame could name"):
+        entomb(data, {1})
 
 
 def test_a_damaged_member_of_several_is_refused_in_words_that_help() -> None:

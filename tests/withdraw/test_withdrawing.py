@@ -35,6 +35,7 @@ from pinakes.withdraw.requests import WITHDRAW
 from pinakes.withdraw.withdrawing import Withdrawer
 
 
+@pytest.mark.parametrize("layout", ["gzip", "frames", "packed dictionary"])
 def test_a_digest_is_nowhere_below_the_store(site: Scene) -> None:
     before = {crawl: records_by_id(current(site, crawl)) for crawl in (1, 2, 3)}
     [report] = withdraw(site, sha256_of(page(0)))
@@ -53,6 +54,7 @@ def test_a_digest_is_nowhere_below_the_store(site: Scene) -> None:
     assert bodies(site, 1) == [page(1)] * 3
 
 
+@pytest.mark.parametrize("layout", ["gzip", "packed dictionary"])
 def test_an_originals_earliest_reference_becomes_full(site: Scene) -> None:
     first, second, third = (key_of(site, 0, crawl) for crawl in (1, 2, 3))
     [report] = withdraw(site, first)
@@ -69,7 +71,8 @@ def test_an_originals_earliest_reference_becomes_full(site: Scene) -> None:
     assert now[second.encode()].pinned
     assert not now[second.encode()].is_duplicate
     full = records_by_id(current(site, 2))[record_id(2, 0).encode()]
-    assert full == records_by_id(site.crawls / "c2" / "site.warc.gz")[record_id(2, 0).encode()]
+    [landed] = (site.crawls / "c2").iterdir()
+    assert full == records_by_id(landed)[record_id(2, 0).encode()]
     revisit = records_by_id(current(site, 3))[record_id(3, 0).encode()]
     assert b"\r\nWARC-Refers-To-Date: 2022-01-01T00:00:00Z\r\n" in revisit
 
@@ -150,10 +153,13 @@ def test_revisits_of_a_record_that_stays_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "layout", ["gzip", pytest.param("packed dictionary", marks=pytest.mark.large)]
+)
 @pytest.mark.parametrize("what", [pytest.param("original", marks=pytest.mark.large), "digest"])
-def test_killed_at_any_step_and_run_again(tmp_path: Path, what: str) -> None:
-    with make_scene(tmp_path / "made", ()) as scene:
-        write_parts(scene.crawls / "c1", 1)
+def test_killed_at_any_step_and_run_again(tmp_path: Path, what: str, layout: str) -> None:
+    with make_scene(tmp_path / "made", (), layout=layout) as scene:
+        write_parts(scene.crawls / "c1", 1, layout)
         land_site(scene, 1, 2, 3)
         asked = key_of(scene, 0, 1) if what == "original" else sha256_of(page(0))
     with copied(tmp_path / "made", tmp_path / "whole") as scene:

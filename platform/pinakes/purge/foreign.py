@@ -24,23 +24,20 @@ from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.compare import equal_streams
 from pinakes.dedupe.run.collection import Collection
-from pinakes.dedupe.validate.shared_members import (
-    RECORD_END,
-    compress_pieces,
-    cut_apart,
-    pieces_of,
-)
+from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
+from pinakes.dedupe.write.provable import why_left
 from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference, at_place
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.rewrite.generations import Check, Replacements, rewrite_held
-from pinakes.rewrite.replace import Replacement
+from pinakes.rewrite.replace import Replacement, replacement_of
 from pinakes.row_store.port import Delete, Put, RowStore
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
-from pinakes.warc.members import compression_of
+from pinakes.warc.members import compression_at
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable, original_of
 from pinakes.warc.source import Source
+from pinakes.warc.write import RECORD_END
 from pinakes.withdraw.provision import ProvidingAct
 from pinakes.withdraw.replaced_records import ReplacedRecords, block_of
 from pinakes.withdraw.repointing import OriginalPlace
@@ -90,14 +87,13 @@ class ChangedRevisits:
                 continue
             if (record.offset, record.inner_offset) not in self._changes:
                 continue
-            if _compression_of(source, record) is None:
-                yield Replacement(record.offset, record.length, self._anew(source, record))
-            elif {finding.code for finding in record.findings} == {"member"}:
+            _require_writable(source, record)
+            if {finding.code for finding in record.findings} == {"member"}:
                 shared = record.offset
                 yield self._of_shared_member(source, record)
             else:
-                pieces = chain(self._anew(source, record), (RECORD_END,))
-                yield Replacement(record.offset, record.length, compress_pieces(pieces))
+                pieces = self._anew(source, record)
+                yield replacement_of(source, record.offset, record.length, pieces)
 
     def _of_shared_member(self, source: Source, first: Record) -> Replacement:
         def anew(record: Record) -> Pieces | None:
@@ -148,7 +144,7 @@ class ChangedRevisits:
         """Raise as `replacements` would of this revisit alone, without writing anything."""
         record = self._read(place)
         source = self._files.source(place.file)
-        _compression_of(source, record)
+        _require_writable(source, record)
         self._anew(source, record)
 
     def _read(self, place: OriginalPlace) -> Record:
@@ -182,12 +178,15 @@ class ChangedRevisits:
         )
 
 
-def _compression_of(source: Source, record: Record) -> str | None:
-    """How a revisit is compressed; raises where it cannot be written again like that."""
-    compression = compression_of(source, record.offset)
-    if compression not in (None, "gzip"):
-        raise _unwritable(source, record, f"in {compression}")
-    return compression
+def _require_writable(source: Source, record: Record) -> None:
+    """Raise where a revisit cannot be written again as it is compressed."""
+    compression = compression_at(source, record.offset)
+    why = why_left(source, compression)
+    end = record.offset + record.length
+    if compression is not None and compression.passes_over_bytes(source, record.offset, end):
+        why = why or "what is no record lies in it"
+    if why:
+        raise _unwritable(source, record, why)
 
 
 def _unwritable(source: Source, record: Record, why: str) -> UnresolvedReference:

@@ -9,19 +9,18 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO, NamedTuple, Protocol
 
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 from pinakes.warc.file_progress import FileProgress
-from pinakes.warc.members import compression_of
-from pinakes.warc.source import Source
-from pinakes.warc.zstd_format import is_start
+from pinakes.warc.members import compression_at, why_not_written
+from pinakes.warc.source import SeekableFile, Source
+from pinakes.warc.write import RECORD_END
+from pinakes.warc.zstd_dictionary import dictionary_of
 
-_NOT_REWRITTEN = (
-    "records in Zstandard are not rewritten: make a file in gzip of them "
-    "(`pinakes filter FILE -o NEW.warc.gz`), and use that"
-)
-_MAGIC_BYTES = 4
+from .frame_guard import frames_only
+
 _COPY_BYTES = 1 << 22
 _SHORT_BYTES = 1 << 15
 _GATHER_BYTES = 1 << 18
@@ -37,12 +36,30 @@ class Replacement(NamedTuple):
 
 
 def require_rewritable(source: Source, offset: int) -> None:
-    """Raise InputRefused where a record lies in a Zstandard frame: frames are not written yet.
+    """Raise InputRefused where nothing can be written for a record: see `why_not_written`."""
+    why = why_not_written(source, compression_at(source, offset))
+    if why:
+        raise InputRefused(f"not rewritten: {why}", file=source.name, offset=offset)
 
-    Nor may another member stand among them: no other reader would take it.
+
+def replacement_of(
+    source: Source,
+    offset: int,
+    length: int,
+    pieces: Iterable[bytes | memoryview],
+    *,
+    closing: bytes = RECORD_END,
+) -> Replacement:
+    """A record in place of the one at `offset`, compressed as that is; its member is its own.
+
+    `pieces` are the new record without the line ends that close it: those of an uncompressed
+    one lie outside its length, and stay.
     """
-    if compression_of(source, offset) == "zstd":
-        raise InputRefused(_NOT_REWRITTEN, file=source.name, offset=offset)
+    compression = compression_at(source, offset)
+    if compression is None:
+        return Replacement(offset, length, pieces)
+    whole = chain(pieces, (closing,))
+    return Replacement(offset, length, compression.compress_pieces(source, whole))
 
 
 def watched(
@@ -64,10 +81,10 @@ def copy_with_replacements(source: int, target: int, replacements: Iterable[Repl
 
     Raises:
         PinakesError: if they overlap.
-        InputRefused: there are some, and `source` is a Zstandard file.
+        InputRefused: `source` is a Zstandard file, and they are not frames for it.
         StoreUnavailable: if the disk is full.
     """
-    replacements = _unless_zstd(os.pread(source, _MAGIC_BYTES, 0), replacements)
+    replacements = _guarded(_Descriptor(source), replacements)
     return _copy(_KernelCopy(source, target), os.fstat(source).st_size, replacements)
 
 
@@ -81,10 +98,9 @@ def copy_file_with_replacements(
     try:
         descriptors = source.fileno(), target.fileno()
     except OSError:  # not a local file: io.UnsupportedOperation is an OSError
-        source.seek(0)
-        replacements = _unless_zstd(source.read(_MAGIC_BYTES), replacements)
+        replacements = _guarded(source, replacements)
         return _copy(_StreamCopy(source, target), size, replacements)
-    replacements = _unless_zstd(os.pread(descriptors[0], _MAGIC_BYTES, 0), replacements)
+    replacements = _guarded(_Descriptor(descriptors[0]), replacements)
     return _copy(_KernelCopy(*descriptors), size, replacements)
 
 
@@ -93,16 +109,40 @@ def copy_source_with_replacements(
 ) -> int:
     """The same from a source, which others may read meanwhile: it gets another window."""
     window = source.again()
-    replacements = _unless_zstd(bytes(window.view(0, _MAGIC_BYTES)), replacements)
+    replacements = _only_frames(window, replacements)
     return _copy(_WindowCopy(window, target), source.size, replacements)
 
 
-def _unless_zstd(start: bytes, replacements: Iterable[Replacement]) -> Iterator[Replacement]:
-    """The same; the last to see that no file of frames gets anything else into it."""
-    for replacement in replacements:
-        if is_start(start):
-            raise InputRefused(_NOT_REWRITTEN, offset=replacement.offset)
-        yield replacement
+class _Descriptor:
+    """A file without a place of its own, that others read from."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._at = 0
+
+    def read(self, size: int, /) -> bytes:
+        data = os.pread(self._descriptor, size, self._at)
+        self._at += len(data)
+        return data
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        self._at = offset + (os.fstat(self._descriptor).st_size if whence == os.SEEK_END else 0)
+        return self._at
+
+
+def _guarded(file: SeekableFile, replacements: Iterable[Replacement]) -> Iterator[Replacement]:
+    return _only_frames(Source(file, name=""), replacements)
+
+
+def _only_frames(source: Source, replacements: Iterable[Replacement]) -> Iterator[Replacement]:
+    """The same; the last to see that a Zstandard file gets nothing into it but its frames."""
+    file = dictionary_of(source)
+    why = why_not_written(source, compression_at(source, 0))
+    for offset, length, pieces in replacements:
+        if why:
+            raise InputRefused(f"not rewritten: {why}", offset=offset)
+        looked_at = frames_only(pieces, file.dictionary_id) if file.is_zstd else pieces
+        yield Replacement(offset, length, looked_at)
 
 
 class _Copy(Protocol):

@@ -6,7 +6,7 @@ Layer: `warc`.  Source: none is normative; the format is that of bzip2 1.0.
 from __future__ import annotations
 
 import bz2
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .compression import Damage, WholeMember
 from .source import Source
@@ -14,6 +14,7 @@ from .source import Source
 NAME = "bzip2"
 UNIT = "bzip2 stream"
 FORM_SHOWS_END = False
+ENDS_WITH_CRC32 = False
 START = rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90|\Z)"
 _IN_BYTES = 1 << 14
 _OUT_BYTES = 1 << 20
@@ -50,3 +51,26 @@ def proven_end(source: Source, offset: int) -> int | None:
 def iter_whole(source: Source, offset: int) -> Iterator[WholeMember]:
     """None: these files are rare, and are read slowly."""
     return iter(())
+
+
+def passes_over_bytes(source: Source, start: int, end: int) -> bool:
+    """See `compression`: nothing is passed over."""
+    return False
+
+
+def why_not_written(source: Source) -> str:
+    """See `compression`: nothing hinders."""
+    return ""
+
+
+def compress(source: Source, data: bytes) -> bytes:
+    """See `compression`."""
+    return bz2.compress(data)
+
+
+def compress_pieces(source: Source, pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+    """See `compression`."""
+    compressor = bz2.BZ2Compressor()
+    for piece in pieces:
+        yield compressor.compress(piece)
+    yield compressor.flush()

@@ -1,4 +1,4 @@
-"""What the reader needs of a compression: the port of `gzip_members`, `bzip2_streams`, …
+"""What reading and writing need of a compression: the port of `gzip_members`, `bzip2_streams`, …
 
 A file is a row of members (RFC 1952 §2.2); each can be read from its first byte, whatever lies
 before it.  `members` picks the compression by these bytes, so nothing above knows which it is.
@@ -6,7 +6,7 @@ before it.  `members` picks the compression by these bytes, so nothing above kno
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from .source import Source
@@ -67,6 +67,11 @@ class Compression(Protocol):
         """Whether `proven_end` can tell more than nothing."""
         ...
 
+    @property
+    def ENDS_WITH_CRC32(self) -> bool:  # noqa: N802
+        """Whether a member ends with the CRC-32 and the size of its content (RFC 1952 §2.3.1)."""
+        ...
+
     def inflate(self, source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
         """The content of the member at `offset` in bounded pieces; its end goes to `ends`.
 
@@ -90,4 +95,22 @@ class Compression(Protocol):
     def iter_whole(self, source: Source, offset: int) -> Iterator[WholeMember]:
         """Members from `offset` on, each inflated at once; ends before the first that is
         damaged, or has more than `IN_MEMORY_BYTES`."""
+        ...
+
+    def passes_over_bytes(self, source: Source, start: int, end: int) -> bool:
+        """Whether the members of `[start, end)` have bytes between them that are no content."""
+        ...
+
+    def why_not_written(self, source: Source) -> str:
+        """Why no member can be made that may stand in this file; nothing where one can."""
+        ...
+
+    def compress(self, source: Source, data: bytes) -> bytes:
+        """The member of a content in memory, to stand in this file; the same for the same bytes."""
+        ...
+
+    def compress_pieces(
+        self, source: Source, pieces: Iterable[bytes | memoryview]
+    ) -> Iterator[bytes]:
+        """The same of a content of any size; lazy, with the memory of a piece or some MiB."""
         ...

@@ -6,7 +6,7 @@ discards the last bytes if the checksum is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import cast
 
@@ -20,6 +20,7 @@ from .source import READ_BYTES, Source
 NAME = "gzip"
 UNIT = "gzip member"
 FORM_SHOWS_END = False
+ENDS_WITH_CRC32 = True
 GZIP_MAGIC = b"\x1f\x8b\x08"
 START = rb"\x1f\x8b\x08"
 # A member that begins with an extra field "sl": its length, and its size when inflated.
@@ -36,6 +37,7 @@ _FIRST_IN_BYTES = 1 << 12
 _CAREFUL_IN_BYTES = 64
 _FIRST_PIECE_BYTES = 1 << 14
 _WHOLE_OUT_BYTES = 1 << 18
+_SMALL_BYTES = 1 << 14
 
 
 def inflate(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
@@ -85,6 +87,31 @@ def first_bytes(source: Source, offset: int, count: int) -> bytes:
 def proven_end(source: Source, offset: int) -> int | None:
     """See `compression`: only inflating finds an end."""
     return None
+
+
+def passes_over_bytes(source: Source, start: int, end: int) -> bool:
+    """See `compression`: nothing is passed over."""
+    return False
+
+
+def why_not_written(source: Source) -> str:
+    """See `compression`: nothing hinders."""
+    return ""
+
+
+def compress(source: Source, data: bytes) -> bytes:
+    """See `compression`; no name, no time."""
+    # At this size level 1 of isal is as small as zlib's level 6, and six times as fast.
+    return isal_zlib.compress(data, 1 if len(data) <= _SMALL_BYTES else 3, 31)
+
+
+def compress_pieces(source: Source, pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+    """See `compression`; the memory of one piece."""
+    # Level 3 of isal: 312 MB/s, some 14% larger than zlib's level 6.
+    compressor = isal_zlib.compressobj(3, isal_zlib.DEFLATED, 31)
+    for piece in pieces:
+        yield compressor.compress(piece)
+    yield compressor.flush()
 
 
 def iter_whole(source: Source, offset: int) -> Iterator[WholeMember]:

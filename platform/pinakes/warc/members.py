@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from . import bzip2_streams, gzip_members, zstd_frames
 from .compression import Compression, Damage, WholeMember
 from .source import Source
+from .zstd_dictionary import dictionary_of
 
 _COMPRESSIONS: tuple[Compression, ...] = (gzip_members, bzip2_streams, zstd_frames)
 MEMBER_START = re.compile(b"|".join(b"(%b)" % each.START for each in _COMPRESSIONS))
@@ -44,6 +45,16 @@ def unit_at(source: Source, offset: int) -> str:
     """What the member at `offset` is called in messages."""
     compression = compression_at(source, offset)
     return "member" if compression is None else compression.UNIT
+
+
+def why_not_written(source: Source, compression: Compression | None) -> str:
+    """Why nothing can be written for a record that is compressed so; nothing where it can be.
+
+    None is for one that is not compressed: what stands in its place is not, either.
+    """
+    if dictionary_of(source).is_zstd and compression is not zstd_frames:
+        return "a Zstandard file, in which this is not a frame: only frames are written into it"
+    return "" if compression is None else compression.why_not_written(source)
 
 
 def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:

@@ -294,8 +294,7 @@ def _restore_lines(raw: bytes, field: str) -> bytes:
 def restored_pieces(
     header: Header, http_head: bytes, body: Iterable[bytes | memoryview]
 ) -> Iterator[bytes | memoryview]:
-    """The full record's bytes, two closing line ends included, in pieces."""
+    """The full record's bytes, without the two line ends that close it, in pieces."""
     yield restore_header(header)
     yield http_head
     yield from body
-    yield b"\r\n\r\n"

@@ -6,8 +6,10 @@ between records, which is passed over.  Source: IIPC warc-zstd 1.0 §4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
+from tempfile import SpooledTemporaryFile
 
 from zstandard import ZstdError
 
@@ -26,12 +28,16 @@ from .zstd_format import (
     iter_blocks,
     why_refused,
 )
+from .zstd_writer import FrameWriter
 
 NAME = "zstd"
 UNIT = "Zstandard frame"
 FORM_SHOWS_END = True
+ENDS_WITH_CRC32 = False
 START = FRAME_START
 _FIRST_BLOCKS = 8
+_LEVEL = 9  # docs/adr/0030-compression.md
+_PIECE_BYTES = 1 << 20
 
 
 def inflate(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
@@ -81,6 +87,44 @@ def iter_whole(source: Source, offset: int) -> Iterator[WholeMember]:
         if end is None:
             return
         offset = end
+
+
+def passes_over_bytes(source: Source, start: int, end: int) -> bool:
+    """See `compression`: skippable frames; also where a frame's form does not show its end."""
+    at: int | None = start
+    while at is not None and at < end:
+        if bytes(source.view(at, len(FRAME_MAGIC))) != FRAME_MAGIC:
+            return True
+        at = proven_end(source, at)
+    return at is None
+
+
+def why_not_written(source: Source) -> str:
+    """See `compression`: each frame has to name the dictionary of its file."""
+    file = dictionary_of(source)
+    if file.dictionary and not file.dictionary_id:
+        return "the Zstandard dictionary of this file has no id that a frame could name"
+    return file.why_not
+
+
+def compress(source: Source, data: bytes) -> bytes:
+    """See `compression`: a frame, with the dictionary of the file where it has one."""
+    return source.once(_new_writer).frame(data)
+
+
+def compress_pieces(source: Source, pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+    """See `compression`; a frame begins with its size, so a large content is put on disk first."""
+    with SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as content:
+        for piece in pieces:
+            content.write(piece)
+        size = content.tell()
+        content.seek(0)
+        read = iter(partial(content.read, _PIECE_BYTES), b"")
+        yield from source.once(_new_writer).frame_pieces(size, read)
+
+
+def _new_writer(source: Source) -> FrameWriter:
+    return FrameWriter(_LEVEL, dictionary_of(source).dictionary)
 
 
 def _end_in_memory(source: Source, offset: int, file: FileDictionary) -> int | None:

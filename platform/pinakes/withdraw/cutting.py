@@ -9,18 +9,15 @@ again as it was inflated; what lies between two records goes or stays with the f
 
 from __future__ import annotations
 
-import bz2
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
-
-from isal import isal_zlib
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
 from pinakes.warc.compression import Damage
-from pinakes.warc.members import compression_of, inflate_member
+from pinakes.warc.members import compression_at, inflate_member
 from pinakes.warc.source import Source
-
-_LINE_ENDS = b"\r\n"
 
 
 class Cut(NamedTuple):
@@ -34,24 +31,38 @@ class Cut(NamedTuple):
 def cut_apart(source: Source, start: int, end: int, cuts: Sequence[Cut]) -> Iterator[bytes]:
     """The members of `[start, end)`, which begin with the first record, with one for each record.
 
-    Memory: a piece.
+    Memory: a piece, or some MiB.
 
     Raises:
-        MalformedRecord: a member is damaged.
+        MalformedRecord: a member is damaged, or what is no content lies between them.
     """
-    compression = compression_of(source, start) or ""
-    left = list(reversed(cuts))
-    part = _part(left.pop(), compression)
+    compression = compression_at(source, start)
+    assert compression is not None
+    if compression.passes_over_bytes(source, start, end):
+        why = "a frame that cannot be read, or is none of a record, lies here"
+        raise _inseparable(why, source.name, start)
+    for number, found in groupby(_cut(source, start, end, cuts), key=itemgetter(0)):
+        stone = cuts[number].stone
+        pieces = (piece for _, piece in found) if stone is None else (stone,)
+        yield from compression.compress_pieces(source, pieces)
+
+
+def _cut(
+    source: Source, start: int, end: int, cuts: Sequence[Cut]
+) -> Iterator[tuple[int, memoryview]]:
+    """(number of a record, a piece of it); at least one piece of each."""
+    number = 0
     for at, inner, piece in _inflated(source, start, end):
-        begin = 0
-        while left and left[-1].offset == at and left[-1].inner_offset < inner + len(piece):
-            cut = left.pop()
-            here = cut.inner_offset - inner
-            yield part.add(piece[begin:here])
-            yield part.end()
-            part, begin = _part(cut, compression), here
-        yield part.add(piece[begin:])
-    yield part.end()
+        begin, view = 0, memoryview(piece)
+        while number + 1 < len(cuts) and _begins_in(cuts[number + 1], at, inner + len(piece)):
+            here = cuts[number + 1].inner_offset - inner
+            yield number, view[begin:here]
+            number, begin = number + 1, here
+        yield number, view[begin:]
+
+
+def _begins_in(cut: Cut, offset: int, end: int) -> bool:
+    return cut.offset == offset and cut.inner_offset < end
 
 
 def _inflated(source: Source, at: int, end: int) -> Iterator[tuple[int, int, bytes]]:
@@ -66,47 +77,6 @@ def _inflated(source: Source, at: int, end: int) -> Iterator[tuple[int, int, byt
         except Damage as damage:
             raise _inseparable(damage.message, source.name, at) from None
         at = ends[at]
-
-
-class _Part(Protocol):
-    """What becomes of one record."""
-
-    def add(self, piece: bytes, /) -> bytes: ...
-    def end(self) -> bytes: ...
-
-
-class _Kept:
-    """The record in a member of its own."""
-
-    def __init__(self, compression: str) -> None:
-        is_bzip2 = compression == "bzip2"
-        self._compressor = bz2.BZ2Compressor() if is_bzip2 else isal_zlib.compressobj(3, 8, 31)
-
-    def add(self, piece: bytes, /) -> bytes:
-        return self._compressor.compress(piece)
-
-    def end(self) -> bytes:
-        return self._compressor.flush()
-
-
-class _Replaced:
-    """The stone in its place."""
-
-    def __init__(self, kept: _Kept, stone: bytes) -> None:
-        self._kept = kept
-        self._stone = stone
-
-    def add(self, piece: bytes, /) -> bytes:
-        """Nothing."""
-        return b""
-
-    def end(self) -> bytes:
-        return self._kept.add(self._stone) + self._kept.end()
-
-
-def _part(cut: Cut, compression: str) -> _Part:
-    kept = _Kept(compression)
-    return kept if cut.stone is None else _Replaced(kept, cut.stone)
 
 
 def _inseparable(why: str, file: str, offset: int) -> MalformedRecord:

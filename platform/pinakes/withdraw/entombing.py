@@ -6,15 +6,13 @@ members that several share are cut apart.
 
 from __future__ import annotations
 
-import bz2
 from collections.abc import Collection, Iterator
 
-from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member
-from pinakes.rewrite.replace import Replacement, require_rewritable
-from pinakes.warc.members import compression_of
+from pinakes.rewrite.replace import Replacement, replacement_of, require_rewritable
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import Inscription, tombstone_of
+from pinakes.warc.write import RECORD_END
 
 from .cutting import Cut, cut_apart
 from .replaced_records import ReplacedRecords, block_of, records_of
@@ -45,20 +43,18 @@ class Entombing:
                 yield from sharing.replacement()
                 sharing = _Sharing(source)
             stone = self._stone(source, record) if record.ordinal in self.ordinals else None
+            closing = b"\n" if record.version.startswith("ARC") else RECORD_END
             if shares:
-                sharing.add(record, stone)
+                sharing.add(record, None if stone is None else stone + closing)
             elif stone is not None:
-                pieces = [_compressed(stone, compression_of(source, record.offset))]
-                yield Replacement(record.offset, record.length, pieces)
+                yield replacement_of(
+                    source, record.offset, record.length, (stone,), closing=closing
+                )
         yield from sharing.replacement()
 
     def _stone(self, source: Source, record: Record) -> bytes:
         require_rewritable(source, record.offset)
-        stone = tombstone_of(record.header, self._inscription)
-        if compression_of(source, record.offset) is None:
-            # What closes an uncompressed record lies outside its length, and stays.
-            return stone
-        return stone + (b"\n" if record.version.startswith("ARC") else RECORD_END)
+        return tombstone_of(record.header, self._inscription)
 
     def check(self, before: Source, after: Source) -> None:
         """Raise DigestMismatch unless only these records were replaced, by tombstones."""
@@ -87,9 +83,3 @@ class _Sharing:
             start = self._cuts[0].offset
             pieces = cut_apart(self._source, start, self.end, self._cuts)
             yield Replacement(start, self.end - start, pieces)
-
-
-def _compressed(stone: bytes, compression: str | None) -> bytes:
-    if compression is None:
-        return stone
-    return bz2.compress(stone) if compression == "bzip2" else compress_member(stone)

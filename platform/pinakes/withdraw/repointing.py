@@ -8,12 +8,10 @@ from typing import NamedTuple
 from isal import isal_zlib
 
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member
 from pinakes.dedupe.write.restore import full_record_pieces
 from pinakes.errors import DigestMismatch, UnresolvedReference, at_place
-from pinakes.rewrite.replace import Replacement, require_rewritable
+from pinakes.rewrite.replace import Replacement, replacement_of, require_rewritable
 from pinakes.warc.header import Header
-from pinakes.warc.members import compression_of
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import (
@@ -121,9 +119,7 @@ def repointings(
                 file=source.name,
                 offset=revisit.offset,
             ) from None
-        if compression_of(source, revisit.offset) is not None:
-            data = compress_member(data + RECORD_END)
-        yield Replacement(revisit.offset, revisit.length, (data,))
+        yield replacement_of(source, revisit.offset, revisit.length, (data,))
 
 
 def _read(source: Source, offset: int, inner_offset: int) -> Record:

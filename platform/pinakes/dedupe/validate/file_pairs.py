@@ -26,9 +26,10 @@ from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header
 from pinakes.warc.source import Source
+from pinakes.warc.write import RECORD_END
 
 from .raw_proof import compare_raw
-from .shared_members import RECORD_END, is_damaged
+from .shared_members import is_damaged
 from .stretches import (
     Stretch,
     equal_blocks,

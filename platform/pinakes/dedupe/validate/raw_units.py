@@ -1,5 +1,7 @@
 """What an archive file is made of, by its raw bytes: members, plain records, and what is neither.
 
+Members are those of gzip, and Zstandard frames (`raw_frames`).
+
 For the proof on raw bytes (`raw_proof`), which takes nothing of this from the reader.
 """
 
@@ -14,17 +16,23 @@ from isal import igzip_lib, isal_zlib
 
 from pinakes.warc.source import Source
 
+from . import raw_frames
+from .raw_frames import Frames, NoMember, is_skippable
+
 # isal's stubs declare its exception class as an instance.
 _InflateError = cast("type[Exception]", igzip_lib.IsalError)
 CLOSING = b"\r\n\r\n"
 VERSION = b"WARC/"
+COMPRESSIONS = frozenset({"gzip", "zstd"})
+"""Those whose members are taken apart here: records in others cannot be proven."""
 _MAGIC = b"\x1f\x8b\x08"
+_MAGICS = (_MAGIC, raw_frames.MAGIC)
 # isal takes reserved flags, which zlib refuses (RFC 1952 §2.3.1.2).
 _FLAGS_MOST = b"\x1f"
 # What a member begins with that has neither time nor name (RFC 1952 §2.3).
 _HEADER_USUAL = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 _HEADER_LEAST = len(_HEADER_USUAL)
-_UNIT_START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/\d")
+_UNIT_START = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd|(?<=\n)WARC/\d")
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
 FED_BYTES = 1 << 14
 PIECE_BYTES = 1 << 16
@@ -37,12 +45,11 @@ _IN_VAIN_BYTES = 1 << 26
 Inflate = Callable[[Source, int], Iterator[tuple[bytes, int]]]
 
 
-class _NoMember(Exception):
-    """No member begins there that inflates whole."""
-
-
 class Unit(NamedTuple):
-    """A member, a plain record, or what is neither: then it is not sound."""
+    """A member, a plain record, or what is neither: then it is not sound.
+
+    A skippable Zstandard frame is sound, and no member: its bytes are its own.
+    """
 
     end: int
     is_member: bool = False
@@ -60,7 +67,8 @@ class Units:
 
     def __init__(self, source: Source, inflate: Inflate) -> None:
         self.source = source
-        self._inflate = inflate
+        self._inflate_gzip = inflate
+        self._frames = Frames(source)
         self._in_vain = self._no_header_to = 0
 
     def at(self, offset: int) -> Unit:
@@ -80,24 +88,32 @@ class Units:
         if unit.pieces is not None:
             return iter(unit.pieces)
         if unit.is_member:
-            return (piece for piece, _ in self._inflate(self.source, offset))
+            return (piece for piece, _ in self._inflate(offset))
         return map(bytes, self.source.pieces(offset, unit.end, PIECE_BYTES))
 
     def _whole(self, offset: int) -> Unit | None:
         start = bytes(self.source.view(offset, len(VERSION)))
+        if start.startswith(_MAGICS):
+            return self._member(offset)
         if start == VERSION:
             return self._record(offset)
-        return self._member(offset) if start.startswith(_MAGIC) else None
+        end = self._frames.end_of_skippable(offset) if is_skippable(start) else None
+        return None if end is None else Unit(end)
+
+    def _inflate(self, offset: int) -> Iterator[tuple[bytes, int]]:
+        if bytes(self.source.view(offset, len(raw_frames.MAGIC))) == raw_frames.MAGIC:
+            return self._frames.inflate(offset)
+        return self._inflate_gzip(self.source, offset)
 
     def _member(self, offset: int) -> Unit | None:
         end, size = offset, 0
         pieces: list[bytes] = []
         try:
-            for piece, end in self._inflate(self.source, offset):  # noqa: B007
+            for piece, end in self._inflate(offset):  # noqa: B007
                 size += len(piece)
-                if size <= _KEPT_BYTES:
+                if piece and size <= _KEPT_BYTES:
                     pieces.append(piece)
-        except _NoMember:
+        except NoMember:
             self._in_vain += FED_BYTES + end - offset
             return None
         kept = pieces if size <= _KEPT_BYTES else None
@@ -105,6 +121,10 @@ class Units:
 
     def _damaged_member(self, offset: int) -> Unit | None:
         """A member but for its first bytes: what looks like members in it is content of it."""
+        end, is_frame = self._frames.end_by_form(offset)
+        if is_frame:
+            return Unit(end, is_sound=False)
+        self._in_vain += end - offset
         start = bytes(self.source.view(offset, _HEADER_LEAST))
         if sum(map(int.__eq__, start, _HEADER_USUAL)) < _HEADER_LEAST // 2:
             return None
@@ -115,7 +135,7 @@ class Units:
             trailer = crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
             if bytes(self.source.view(end, len(trailer))) == trailer:
                 return Unit(end + len(trailer), is_sound=False)
-        except _NoMember:
+        except NoMember:
             pass
         self._in_vain += FED_BYTES + end - offset
         return None
@@ -159,7 +179,7 @@ def header_in(text: bytes) -> bytes | None:
     if end < 0:
         return None
     found = text[: end + len(CLOSING)]
-    return b"" if _MAGIC in found else found
+    return b"" if _MAGIC in found or raw_frames.MAGIC in found else found
 
 
 def content_length(header: bytes) -> int:
@@ -171,7 +191,7 @@ def content_length(header: bytes) -> int:
 def inflate(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:
     """Pieces of a member's content, each with where the member ends, if it ends there."""
     if bytes(source.view(offset + 3, 1)) > _FLAGS_MOST:
-        raise _NoMember
+        raise NoMember
     yield from _inflate_data(source, offset, igzip_lib.DECOMP_GZIP)
 
 
@@ -184,12 +204,12 @@ def _inflate_data(
         while not inflater.eof:
             view = source.view(offset, FED_BYTES) if inflater.needs_input else b""
             if not view and inflater.needs_input:
-                raise _NoMember
+                raise NoMember
             offset += len(view)
             piece = inflater.decompress(view, PIECE_BYTES)
             yield piece, offset - len(inflater.unused_data)
     except _InflateError as error:
-        raise _NoMember from error
+        raise NoMember from error
 
 
 def inflate_strictly(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:
@@ -202,8 +222,8 @@ def inflate_strictly(source: Source, offset: int) -> Iterator[tuple[bytes, int]]
                 fed = bytes(source.view(offset, FED_BYTES))
                 offset += len(fed)
             if not fed:
-                raise _NoMember
+                raise NoMember
             piece = inflater.decompress(fed, PIECE_BYTES)
             yield piece, offset - len(inflater.unused_data)
     except zlib.error as error:
-        raise _NoMember from error
+        raise NoMember from error

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, cast
 from warcio.archiveiterator import ArchiveIterator
 
 from pinakes.warc.field_names import WARC_RECORD_ID
+from pinakes.warc.members import compression_of
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
@@ -51,9 +52,12 @@ class WarcioReader:
     def differs(self, record: Record, source: Source) -> bool | None:
         """Whether warcio sees another record here; None where the record was not chosen.
 
-        One with findings, or that shares its member, is none of those that can be.
+        One with findings, or that shares its member, is none of those that can be, nor one in
+        a Zstandard frame, which warcio does not read.
         """
         if record.findings or not self.chosen(source.name, record.ordinal):
+            return None
+        if compression_of(source, record.offset) == "zstd":
             return None
         by_source = self._through_source or not os.path.isfile(source.name)
         file = _file_of(source) if by_source else self._open(source.name)

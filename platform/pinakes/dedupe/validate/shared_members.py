@@ -1,8 +1,9 @@
-"""Records that share a gzip member: the member taken apart, some records replaced.
+"""Records that share a member: the member taken apart, some records replaced.
 
 Whole-file compression and some crawlers put several records into one member.  To
 replace one of them the member is inflated once and each record gets a member of its
-own.  Its checksum proves that nothing between, behind or in the records was passed over.
+own.  The checksum of its content proves that nothing between, behind or in the records was
+passed over.
 """
 
 from __future__ import annotations
@@ -15,32 +16,19 @@ from typing import IO
 
 from isal import isal_zlib
 
+from pinakes.warc.members import compression_at
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable
 from pinakes.warc.source import Source
+from pinakes.warc.write import RECORD_END
+
+from .stretches import holds_only
 
 Pieces = Iterable[bytes | memoryview]
-RECORD_END = b"\r\n\r\n"
 _IN_MEMORY_BYTES = 1 << 24
 _PIECE_BYTES = 1 << 20
-_SMALL_BYTES = 1 << 14
 _CRC_FINDINGS = frozenset({"member"})
-
-
-def compress_member(data: bytes) -> bytes:
-    """One gzip member: no name, no time, so that the same input gives the same bytes."""
-    # At this size level 1 of isal is as small as zlib's level 6, and six times as fast.
-    return isal_zlib.compress(data, 1 if len(data) <= _SMALL_BYTES else 3, 31)
-
-
-def compress_pieces(pieces: Pieces) -> Iterator[bytes]:
-    """One gzip member, without name or time; memory of one piece."""
-    # Level 3 of isal: 312 MB/s, some 14% larger than zlib's level 6.
-    compressor = isal_zlib.compressobj(3, isal_zlib.DEFLATED, 31)
-    for piece in pieces:
-        yield compressor.compress(piece)
-    yield compressor.flush()
 
 
 def cut_apart(
@@ -54,6 +42,8 @@ def cut_apart(
     Raises:
         Unwritable: `member-odd`, where the records do not add up to the member's content.
     """
+    compression = compression_at(source, offset)
+    assert compression is not None
     with ExitStack() as stack:
         result = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES))
         crc = size = 0
@@ -65,10 +55,9 @@ def cut_apart(
             for piece in _whole(record):
                 crc = isal_zlib.crc32(piece, crc)
                 size += len(piece)
-            for part in compress_pieces(replace(record) or _whole(record)):
+            for part in compression.compress_pieces(source, replace(record) or _whole(record)):
                 result.write(part)
-        trailer = crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
-        if bytes(source.view(offset + length - 8, 8)) != trailer:
+        if not holds_only(source, offset, length, crc32=crc, size=size):
             raise Unwritable("member-odd")
         result.seek(0)
         stack.pop_all()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from isal import isal_zlib
 
-from pinakes.warc.members import compression_of
+from pinakes.warc.members import compression_at
 from pinakes.warc.reader import Item
 from pinakes.warc.record import MemoryBody, Record
 from pinakes.warc.source import Source
@@ -56,13 +56,17 @@ def equal_blocks(old: Record, new: Record) -> bool:
 def fills_member(stretch: Stretch) -> bool:
     """Whether header, block and two line ends are all that the record's member holds.
 
-    True of a record that shares its member: others are in it, too.
+    True of a record that shares its member: others are in it, too.  False where only inflating
+    tells.
     """
     record = stretch.item
     if not isinstance(record, Record) or not _is_compressed(stretch):
         return True
     if any(finding.code == "member" for finding in record.findings):
         return True
+    compression = compression_at(stretch.window, record.offset)
+    if compression is None or not compression.ENDS_WITH_CRC32:
+        return False
     size = len(record.header.raw) + record.body.size + _CLOSING_BYTES
     trailer = stretch.window.view(record.offset + record.length - 4, 4)
     return int.from_bytes(trailer, "little") == size & 0xFFFFFFFF
@@ -74,10 +78,15 @@ def holds_only(source: Source, offset: int, length: int, *, crc32: int, size: in
     A revisit gives back its record and two line ends.  Further line ends are allowed behind a
     record, so no finding tells of them.
     """
+    compression = compression_at(source, offset)
+    if compression is None or compression.passes_over_bytes(source, offset, offset + length):
+        return False
     trailer = bytes(source.view(offset + length - 8, 8))
-    if trailer == crc32.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"):
+    if compression.ENDS_WITH_CRC32 and trailer == crc32.to_bytes(4, "little") + (
+        size & 0xFFFFFFFF
+    ).to_bytes(4, "little"):
         return True
-    # A record over several members, whose last one says nothing of the others.
+    # A record over several members, whose last one says nothing of the others; or in frames.
     crc = found = 0
     for piece in _inflated(MemberStream(source, offset), offset + length):
         crc, found = isal_zlib.crc32(piece, crc), found + len(piece)
@@ -120,7 +129,7 @@ def _digested(window: Source, start: int, end: int) -> bytes:
 
 
 def _is_compressed(stretch: Stretch) -> bool:
-    return compression_of(stretch.window, stretch.item.offset) is not None
+    return compression_at(stretch.window, stretch.item.offset) is not None
 
 
 def _content(stretch: Stretch) -> Iterator[bytes]:

@@ -14,25 +14,27 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import attrgetter
 
-from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member, cut_apart, pieces_of
+from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
 from pinakes.dedupe.validate.stretches import holds_only
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
+from pinakes.warc.compression import Compression
 from pinakes.warc.heads import RecordHead, head_of, read_head
-from pinakes.warc.members import compression_of
+from pinakes.warc.members import compression_at
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Original, Unwritable
 from pinakes.warc.revisit_forms import RevisitBuilder
 from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
+from pinakes.warc.write import RECORD_END
 
+from .provable import why_left
 from .proven_originals import FindOriginal, prove, record_not_there
 
 DEFAULT_MIN_SAVING_BYTES = 64
 _PIECE_STRETCHES = 64
-_WRITTEN = (None, "gzip")
 _OFFSET = attrgetter("offset")
 _Reason = Unwritable | InputRefused | MalformedRecord
 
@@ -75,11 +77,12 @@ class _Stretch:
     """
 
     lines: list[ManifestLine]
-    compression: str | None
+    compression: Compression | None
     head: RecordHead | None = None
     original: Original | None = None
     data: bytes = b""
     reason: _Reason | None = None
+    is_left: bool = False
 
 
 class RevisitWriter:
@@ -107,13 +110,15 @@ class RevisitWriter:
         duplicates = (line for line in lines if line.is_duplicate)
         # Told where each begins: what a file begins with may be damaged, or of another kind.
         stretches = (
-            _Stretch(list(group), compression_of(source, offset))
+            _Stretch(list(group), compression_at(source, offset))
             for offset, group in groupby(duplicates, key=_OFFSET)
         )
         while piece := list(islice(stretches, _PIECE_STRETCHES)):
-            self._work_out(source, [s for s in piece if s.compression in _WRITTEN])
             for stretch in piece:
-                if stretch.compression not in _WRITTEN:
+                stretch.is_left = bool(why_left(source, stretch.compression))
+            self._work_out(source, [stretch for stretch in piece if not stretch.is_left])
+            for stretch in piece:
+                if stretch.is_left:
                     count.left_full["compression"] += len(stretch.lines)
                     continue
                 replacement = self._replace(source, stretch, count)
@@ -134,7 +139,7 @@ class RevisitWriter:
                     stretch.head, stretch.reason = None, reason
         for stretch in stretches:
             if stretch.data and stretch.compression:
-                stretch.data = compress_member(stretch.data + RECORD_END)
+                stretch.data = stretch.compression.compress(source, stretch.data + RECORD_END)
 
     def _read(self, source: Source, stretch: _Stretch) -> None:
         line = stretch.lines[0]

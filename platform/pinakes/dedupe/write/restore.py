@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from isal import isal_zlib
 
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals, Wanted, wanted_by
-from pinakes.dedupe.validate.shared_members import RECORD_END, compress_pieces, cut_apart, pieces_of
+from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
 from pinakes.errors import (
     DigestMismatch,
     InputRefused,
@@ -23,10 +24,9 @@ from pinakes.errors import (
     UnresolvedReference,
     at_place,
 )
-from pinakes.rewrite.replace import Replacement, require_rewritable
+from pinakes.rewrite.replace import Replacement, replacement_of
 from pinakes.warc.field_names import CONTENT_LENGTH_KEY
 from pinakes.warc.header import Header
-from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import (
@@ -37,6 +37,9 @@ from pinakes.warc.revisit import (
     restored_pieces,
 )
 from pinakes.warc.source import Source
+from pinakes.warc.write import RECORD_END
+
+from .provable import require_provable
 
 
 @dataclass(slots=True)
@@ -84,17 +87,16 @@ def restorations(
             continue
         if only is not None and (record.offset, record.inner_offset) not in only:
             continue
-        members = compression_of(source, record.offset) is not None
         if not is_ours(record.header):
             count.left["written by others"] += 1
             continue
         try:
-            require_rewritable(source, record.offset)
+            require_provable(source, record.offset)
         except InputRefused as problem:
             count.left["not restored"] += 1
             count.problems.append(problem)
             continue
-        if record.findings and members and _is_shared(record):
+        if _is_shared(record):
             if record.offset != shared:
                 shared = record.offset
                 yield from _restore_shared(source, record, originals, files, count)
@@ -103,13 +105,8 @@ def restorations(
             if original is None:
                 continue
             count.restored += 1
-            pieces = full_record_pieces(record, original)
-            if members:
-                yield Replacement(record.offset, record.length, compress_pieces(pieces))
-            else:
-                # The closing line ends of an uncompressed record lie outside its length.
-                length = record.length + len(RECORD_END)
-                yield Replacement(record.offset, length, pieces)
+            pieces = _unclosed_pieces(record, original)
+            yield replacement_of(source, record.offset, record.length, pieces)
 
 
 def _is_shared(record: Record) -> bool:
@@ -171,6 +168,10 @@ def original_or_none(
 
 def full_record_pieces(revisit: Record, original: Record) -> Iterable[bytes | memoryview]:
     """The full record's bytes, from the revisit's heads and the original's body."""
+    return chain(_unclosed_pieces(revisit, original), (RECORD_END,))
+
+
+def _unclosed_pieces(revisit: Record, original: Record) -> Iterable[bytes | memoryview]:
     return restored_pieces(revisit.header, b"".join(revisit.chunks()), original.payload())
 
 
