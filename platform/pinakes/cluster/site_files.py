@@ -197,8 +197,8 @@ def _hbase(layout: Layout) -> dict[str, object]:
         # in the region server comes through a data node, and look-ups of digests need two each.
         "hbase.bucketcache.ioengine": f"mmap:{layout.data / 'regionserver-blocks'}",
         "hbase.bucketcache.size": BLOCK_CACHE_MB,
+        # Never with hbase.rs.prefetchblocksonopen (docs/operations.md).
         "hbase.block.data.cachecompressed": True,
-        "hbase.rs.prefetchblocksonopen": True,
     }
 
 
