@@ -273,6 +273,7 @@ def names(folder: Path) -> list[str]:
         ("a.warc.gz", ZSTD, "a.warc.zst"),
         ("a.warc", ZSTD, "a.warc.zst"),
         ("a.arc.bz2", ZSTD, "a.arc.zst"),
+        ("A.WARC.GZ", ZSTD, "A.WARC.zst"),
         ("a.warc.zst", ZSTD, "a.warc.zst"),
         ("a.warc.zst", GZIP, "a.warc.gz"),
         ("a.warc.zst", PLAIN, "a.warc"),

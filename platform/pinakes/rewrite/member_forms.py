@@ -34,7 +34,8 @@ class MemberForm:
     def name(self, base: str) -> str:
         """The name of a file in this form, of that in another: `a.warc.zst` of `a.warc.gz`."""
         for compression in COMPRESSIONS:
-            base = base.removesuffix(compression)
+            if base.lower().endswith(compression):
+                base = base[: -len(compression)]
         return base + self.suffix
 
 
