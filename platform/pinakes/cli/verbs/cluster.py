@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pinakes.cli.frame.actions import action_parsers
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console
 from pinakes.cluster.daemons import DAEMONS
@@ -41,9 +42,7 @@ class UpRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """A verb of its own for each thing to do with a cluster."""
-    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, words in _ACTIONS.items():
-        one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+    for name, one in action_parsers(parser, _ACTIONS).items():
         one.add_argument(
             "--folder",
             metavar="DIR",

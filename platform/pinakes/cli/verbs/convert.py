@@ -12,26 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.archive_store.located import open_place, output_name, size_at
-from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.exits import ONE_FILE_ONLY, Exit
 from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.output_names import refuse_clashes
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.errors import (
     ConfigError,
-    Conflict,
-    DigestMismatch,
     InputRefused,
-    MalformedRecord,
     PinakesError,
 )
 from pinakes.rewrite.convert import warc_name
 from pinakes.rewrite.convert_file import UNCHANGED, convert_file, rebuild_file
 from pinakes.warc.file_names import base_name, without_compression
 from pinakes.warc.members import compression_of
-
-_ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +98,7 @@ def _convert_all(request: ConvertRequest, console: Console) -> Exit:
                 _back(name, Path(request.output), console)
             else:
                 complete &= _convert(name, request, console)
-        except _ONE_FILE_ONLY as problem:
+        except ONE_FILE_ONLY as problem:
             console.warn(problem)
             complete = False
     return Exit.DONE if complete else Exit.SOME_FAILED
@@ -182,8 +178,4 @@ def _refuse_clashes(names: Iterable[str], *, back: bool) -> None:
             continue
         with suppress(InputRefused), open_place(name) as source:
             by_target[warc_name(base, compressed=compression_of(source) is not None)].append(name)
-    clashes = [" and ".join(names) for names in by_target.values() if len(names) > 1]
-    if clashes:
-        raise ConfigError(
-            f"two inputs would have the same output name, nothing was written: {'; '.join(clashes)}"
-        )
+    refuse_clashes(by_target)

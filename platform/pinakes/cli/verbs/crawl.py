@@ -13,6 +13,7 @@ from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.required_files import StoredRequirement, scan_required
 from pinakes.catalog.requirements import Requirement, read_requirements
+from pinakes.cli.frame.actions import action_parsers
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
@@ -48,9 +49,9 @@ class CrawlRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """A verb of its own for each thing to do with a crawl."""
-    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, (words, writes, _) in _ACTIONS.items():
-        one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+    words = {name: said for name, (said, _, _) in _ACTIONS.items()}
+    for name, one in action_parsers(parser, words).items():
+        _, writes, _ = _ACTIONS[name]
         if name != "list":
             one.add_argument("crawl", metavar="ID", help="crawl ID")
         if name in ("list", "show"):

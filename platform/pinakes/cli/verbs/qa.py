@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from pinakes.cli.frame.actions import Action, add_actions
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
@@ -20,18 +21,9 @@ if TYPE_CHECKING:
     from pinakes.qa.results.pair_line import JudgedPair
 
 
-class _Action(NamedTuple):
-    words: str
-    configure: Callable[[argparse.ArgumentParser], None]
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """A verb of its own for each step."""
-    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, action in _ACTIONS.items():
-        words = action.words
-        one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
-        action.configure(one)
+    add_actions(parser, _ACTIONS)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -126,18 +118,18 @@ def _line(drawn: Drawn) -> str:
 
 
 _ACTIONS = {
-    "sample": _Action("draw a sample of a crawl's pages", _configure_sample),
-    "run": _Action(
+    "sample": Action("draw a sample of a crawl's pages", _configure_sample),
+    "run": Action(
         "capture pages before and after deduplication in a browser, compare and judge them",
         qa_run.configure,
     ),
-    "report": _Action("write the report of a run as HTML pages", _configure_report),
-    "export": _Action(
+    "report": Action("write the report of a run as HTML pages", _configure_report),
+    "export": Action(
         "write results and judgements for other tools",
         qa_export.configure,
     ),
-    "review": _Action("review the results of a run in a web page", qa_review.configure),
-    "train": _Action(
+    "review": Action("review the results of a run in a web page", qa_review.configure),
+    "train": Action(
         "train a new model with settled pairs; the old one is kept",
         qa_train.configure,
     ),

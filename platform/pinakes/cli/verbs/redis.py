@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.wanted import wants_of
 from pinakes.access.rules import parse_rules
+from pinakes.cli.frame.actions import action_parsers
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
@@ -53,9 +54,7 @@ class RedisRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Out, and in."""
-    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, words in _WORDS.items():
-        one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+    for name, one in action_parsers(parser, _WORDS).items():
         one.add_argument("collection", metavar="COLLECTION", help="collection that it is of")
         one.add_argument(
             "--for",

@@ -10,17 +10,15 @@ from pathlib import Path
 
 from pinakes.archive_store.local_files import make_folder
 from pinakes.archive_store.located import open_place, output_name, size_at
-from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.exits import ONE_FILE_ONLY, Exit
 from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.output_names import refuse_clashes
 from pinakes.cli.frame.progress import Progress
 from pinakes.errors import (
     ConfigError,
-    Conflict,
-    DigestMismatch,
     InputRefused,
-    MalformedRecord,
     PinakesError,
 )
 from pinakes.rewrite.convert_file import UNCHANGED
@@ -31,7 +29,6 @@ from pinakes.warc.zstd_writer import LEVELS
 
 LEVEL = 9
 """docs/zstd.md says why."""
-_ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +125,7 @@ def _write_all(request: _Request, console: Console) -> Exit:
         for name in request.names:
             try:
                 result = _do(name, request, progress)
-            except _ONE_FILE_ONLY as problem:
+            except ONE_FILE_ONLY as problem:
                 console.warn(problem)
                 complete = False
                 continue
@@ -188,8 +185,4 @@ def _refuse_clashes(names: Iterable[str], form: MemberForm) -> None:
     by_target: dict[str, list[str]] = defaultdict(list)
     for name in names:
         by_target[form.name(output_name(name))].append(name)
-    clashes = [" and ".join(names) for names in by_target.values() if len(names) > 1]
-    if clashes:
-        raise ConfigError(
-            f"two inputs would have the same output name, nothing was written: {'; '.join(clashes)}"
-        )
+    refuse_clashes(by_target)
