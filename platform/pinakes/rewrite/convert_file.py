@@ -88,25 +88,12 @@ def convert_file(
         target = folder / warc_name(survey.name, compressed=survey.compressed)
         result = Conversion(arc=arc, warc=str(target))
         pieces = _with_progress(warc_pieces(source, survey, result), source, result, advance)
-        if os.path.lexists(target):
-            with open_source(target) as existing:
-                require_equal(pieces, existing)
-                remove_leftover(target)
-                result.outcome = UNCHANGED
-                if verify:
-                    result.verified_bytes = verify_conversion(source, existing)
-        elif dry_run:
-            for _ in pieces:
-                pass
-        else:
-            with written_aside(target) as descriptor:
-                for piece in pieces:
-                    write_all(descriptor, piece)
-                if verify:
-                    result.verified_bytes = _verify(source, descriptor, target)
-                source.check_unchanged()
-            result.outcome = WRITTEN
-        source.check_unchanged()
+
+        def check(written: Source) -> None:
+            if verify:
+                result.verified_bytes = verify_conversion(source, written)
+
+        result.outcome = write_checked(pieces, target, source, check, dry_run=dry_run)
     return result
 
 
@@ -155,6 +142,45 @@ def _with_progress(
         advance(source.size - told)
 
 
+def write_checked(
+    pieces: Iterable[bytes | memoryview],
+    target: Path,
+    source: Source,
+    check: Callable[[Source], None],
+    *,
+    dry_run: bool,
+) -> str:
+    """Write a new file of these pieces, which are made of `source`: `WRITTEN`, or why it was not.
+
+    `check` is given what was written before that is published, or the equal file that was there.
+    With `dry_run` the pieces are drawn, and nothing is checked.
+
+    Raises:
+        InputRefused: another file is there, or `source` changed meanwhile.
+        Conflict, StoreUnavailable: as `written_aside`; and what `check` raises.
+    """
+    outcome = WOULD_WRITE
+    if os.path.lexists(target):
+        with open_source(target) as existing:
+            require_equal(pieces, existing)
+            remove_leftover(target)
+            check(existing)
+        outcome = UNCHANGED
+    elif dry_run:
+        for _ in pieces:
+            pass
+    else:
+        with written_aside(target) as descriptor:
+            for piece in pieces:
+                write_all(descriptor, piece)
+            with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
+                check(Source(file, name=str(target)))
+            source.check_unchanged()
+        outcome = WRITTEN
+    source.check_unchanged()
+    return outcome
+
+
 def require_equal(pieces: Iterable[bytes | memoryview], existing: Source) -> None:
     """Raise InputRefused unless the existing file has exactly these bytes."""
     at = 0
@@ -169,8 +195,3 @@ def require_equal(pieces: Iterable[bytes | memoryview], existing: Source) -> Non
         "exists already with other content: move it, or give another folder",
         file=existing.name,
     )
-
-
-def _verify(arc: Source, descriptor: int, target: Path) -> int:
-    with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
-        return verify_conversion(arc, Source(file, name=str(target)))

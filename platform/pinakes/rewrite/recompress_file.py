@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.archive_store.located import open_place, output_name
-from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
 from pinakes.warc import zstd_frames
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
@@ -19,11 +17,10 @@ from pinakes.warc.record import DamagedStretch, Finding
 from pinakes.warc.source import Source
 from pinakes.warc.zstd_format import DICTIONARY_MAGIC, FRAME_MAGIC
 
-from .convert_file import UNCHANGED, WOULD_WRITE, WRITTEN, require_equal
+from .convert_file import WOULD_WRITE, write_checked
 from .file_parts import Bytes, Part, iter_parts
 from .member_forms import MemberForm
 from .recompress import Content, iter_members, require_same
-from .replace import write_all
 
 PLANNED = "planned"
 _PASSES = 3
@@ -105,24 +102,11 @@ def recompress_file(
         target = folder / form.name(output_name(place))
         result = Recompression(file=place, target=str(target), bytes_before=source.size)
         pieces = _counted(iter_members(_parts(source, result), form, threads=threads), result)
-        if os.path.lexists(target):
-            with open_place(str(target)) as existing:
-                require_equal(pieces, existing)
-                remove_leftover(target)
-                result.content = require_same(source, existing)
-            result.outcome = UNCHANGED
-        elif dry_run:
-            for _ in pieces:
-                pass
-        else:
-            with written_aside(target) as descriptor:
-                for piece in pieces:
-                    write_all(descriptor, piece)
-                with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
-                    result.content = require_same(source, Source(file, name=str(target)))
-                source.check_unchanged()
-            result.outcome = WRITTEN
-        source.check_unchanged()
+
+        def check(written: Source) -> None:
+            result.content = require_same(source, written)
+
+        result.outcome = write_checked(pieces, target, source, check, dry_run=dry_run)
     return result
 
 
