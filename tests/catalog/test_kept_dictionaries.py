@@ -10,7 +10,6 @@ from archive_builders import dictionary
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.kept_dictionaries import (
     KeptDictionary,
-    find_kept,
     keep_dictionary,
     kept_dictionaries,
     parse_kept_name,
@@ -41,16 +40,6 @@ def test_the_last_one_kept_is_in_use(archive: LocalArchiveStore) -> None:
 def test_one_that_is_in_use_is_not_kept_twice(archive: LocalArchiveStore) -> None:
     assert keep(archive, FIRST) == keep(archive, FIRST)
     assert len(list(archive.list())) == 1
-
-
-def test_they_are_found_by_id(archive: LocalArchiveStore) -> None:
-    keep(archive, FIRST)
-    second = keep(archive, SECOND)
-    latest = keep(archive, FIRST)
-    assert find_kept(archive, "news", 50_000) == second
-    assert find_kept(archive, "news", 40_000) == latest
-    assert find_kept(archive, "news", 1) is None
-    assert find_kept(archive, "sport", 40_000) is None
 
 
 def test_numbers_are_ordered_as_numbers(archive: LocalArchiveStore) -> None:

@@ -55,12 +55,6 @@ def kept_dictionaries(archive: ArchiveStore, collection: str) -> list[KeptDictio
     return sorted(kept for kept in names if kept is not None)
 
 
-def find_kept(archive: ArchiveStore, collection: str, dictionary_id: int) -> KeptDictionary | None:
-    """The one that frames with this id were made with; the latest, if two have it."""
-    same = [k for k in kept_dictionaries(archive, collection) if k.dictionary_id == dictionary_id]
-    return same[-1] if same else None
-
-
 def read_kept(archive: ArchiveReader, kept: KeptDictionary) -> bytes:
     """Its bytes, compared with its name.
 
