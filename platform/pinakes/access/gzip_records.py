@@ -20,13 +20,12 @@ LEVEL = 1
 _READ_BY_ALL = (None, "gzip")
 
 
-def has_foreign_members(file: BinaryIO, name: str, offset: int) -> bool:
+def has_foreign_members(source: Source, offset: int) -> bool:
     """Whether a stored file, or what is at this place of it, is compressed, and not as gzip."""
-    source = Source(file, name=name)
     return any(compression_of(source, at) not in _READ_BY_ALL for at in (0, offset))
 
 
-def gzip_record(file: BinaryIO, name: str, start: int, end: int) -> tuple[BinaryIO, int]:
+def gzip_record(source: Source, start: int, end: int) -> tuple[BinaryIO, int]:
     """The record at `[start, end)` of a stored file as a gzip member: a temporary file, its size.
 
     In memory up to 4 MiB.
@@ -36,8 +35,7 @@ def gzip_record(file: BinaryIO, name: str, start: int, end: int) -> tuple[Binary
     """
     spooled = tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 (the caller closes it)
     try:
-        content = iter_slice(Source(file, name=name), start, end - start)
-        for piece in gzip_member(content, level=LEVEL):
+        for piece in gzip_member(iter_slice(source, start, end - start), level=LEVEL):
             spooled.write(piece)
         return cast("BinaryIO", spooled), spooled.tell()
     except BaseException:

@@ -14,13 +14,14 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import BinaryIO, NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from pinakes.catalog.stored_generations import StoredGeneration
 from pinakes.errors import DigestMismatch, MalformedRecord
+from pinakes.warc.source import Source
 
 from .archive_bytes import ArchiveBytes, Denied, Dropped, Withdrawn
 from .asgi import Message, Receive, Scope, Send, header_values, send_line
@@ -205,12 +206,17 @@ class WarcServer:
     def _open(self, file: StoredGeneration, part: tuple[int, int] | None) -> _Opened:
         start, end = part or (0, file.size)
         stored = _Opened(self._files.open(file, start, end), start, end)
-        if not (self._in_gzip and has_foreign_members(stored.file, file.name, start)):
+        if not self._in_gzip:
             return stored
-        with stored.file:
+        with ExitStack() as stack:
+            stack.enter_context(stored.file)
+            source = Source(stored.file, name=file.name)
+            if not has_foreign_members(source, start):
+                stack.pop_all()
+                return stored
             if part is None:
                 raise _NeedsRange
-            member, size = gzip_record(stored.file, file.name, start, end)
+            member, size = gzip_record(source, start, end)
             return _Opened(member, 0, size, is_gzip=True)
 
     async def _send_rest(
