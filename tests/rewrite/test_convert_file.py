@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from arc_builders import arc, arc_gz, arc_record, warc_of
+from killed_steps import KILLED, killed_at
 
 from pinakes.archive_store.whole_files import written_aside
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
@@ -151,30 +150,11 @@ class TestBack:
             assert names(folder) == ["a.warc"]
 
 
-KILLED_AT_STEP = """
-import os, sys
-left = int(sys.argv[3])
-def counted(function):
-    def step(*arguments, **named):
-        global left
-        left -= 1
-        if left < 0:
-            os._exit(9)
-        return function(*arguments, **named)
-    return step
+IMPORTS = """
 from pathlib import Path
 from pinakes.rewrite.convert_file import convert_file
-for name in ("open", "ftruncate", "write", "fsync", "link", "unlink", "close"):
-    setattr(os, name, counted(getattr(os, name)))
-convert_file(sys.argv[1], Path(sys.argv[2]), verify=True)
-os._exit(0)
 """
-
-
-def killed_at(step: int, arc_path: Path, folder: Path) -> int:
-    command = [sys.executable, "-c", KILLED_AT_STEP, str(arc_path), str(folder), str(step)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run(command, env=environment, check=False).returncode
+CALL = "convert_file(sys.argv[2], Path(sys.argv[3]), verify=True)"
 
 
 @pytest.mark.slow
@@ -182,7 +162,7 @@ def test_killed_at_any_step_nothing_half_written_is_seen(arc_path: Path, folder:
     whole = warc_of(DATA, "a.arc")
     seen = []
     step = 0
-    while (code := killed_at(step, arc_path, folder)) == 9:
+    while (code := killed_at(step, IMPORTS, CALL, arc_path, folder)) == KILLED:
         visible = [name for name in names(folder) if not name.startswith(".")]
         assert visible in ([], ["a.warc"])
         for name in visible:

@@ -7,8 +7,6 @@ import gzip
 import hashlib
 import io
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +28,7 @@ from archive_builders import (
 from fastwarc.warc import ArchiveIterator as FastArchiveIterator
 from hypothesis import given
 from hypothesis import strategies as st
+from killed_steps import KILLED, killed_at
 
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
 from pinakes.rewrite.convert_file import UNCHANGED, WOULD_WRITE, WRITTEN
@@ -419,35 +418,20 @@ def test_a_file_that_changes_meanwhile_is_not_published(old: Path, folder: Path)
     assert names(folder) == []
 
 
-KILLED_AT_STEP = """
-import os, sys
-left = int(sys.argv[3])
-def counted(function):
-    def step(*arguments, **named):
-        global left
-        left -= 1
-        if left < 0:
-            os._exit(9)
-        return function(*arguments, **named)
-    return step
+IMPORTS = """
 from pathlib import Path
 from pinakes.rewrite.member_forms import zstd_form
 from pinakes.rewrite.recompress_file import recompress_file
-for name in ("open", "ftruncate", "write", "fsync", "link", "unlink", "close"):
-    setattr(os, name, counted(getattr(os, name)))
-recompress_file(sys.argv[1], Path(sys.argv[2]), zstd_form(3))
-os._exit(0)
 """
+CALL = "recompress_file(sys.argv[2], Path(sys.argv[3]), zstd_form(3))"
 
 
 @pytest.mark.slow
 def test_killed_at_any_step_nothing_half_written_is_seen(old: Path, folder: Path) -> None:
     whole = written(gzip_file(), ZSTD)
-    seen, step, code = [], 0, 9
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    while code == 9:
-        command = [sys.executable, "-c", KILLED_AT_STEP, str(old), str(folder), str(step)]
-        code = subprocess.run(command, env=environment, check=False).returncode
+    seen, step, code = [], 0, KILLED
+    while code == KILLED:
+        code = killed_at(step, IMPORTS, CALL, old, folder)
         visible = [name for name in names(folder) if not name.startswith(".")]
         assert visible in ([], ["a.warc.zst"])
         seen.append(visible)

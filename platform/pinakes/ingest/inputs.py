@@ -49,7 +49,7 @@ class LeftOut:
             self.examples.append(place)
 
     def add_unreadable(self, error: OSError) -> None:
-        """Of a folder below one that was given: what else is in that is read."""
+        """Note a folder that cannot be listed; the others are."""
         why = f"cannot be read: {error.strerror}"
         self.refused.append(InputRefused(why, file=str(error.filename)))
 

@@ -126,7 +126,8 @@ class _Descriptor:
         return data
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        self._at = offset + (os.fstat(self._descriptor).st_size if whence == os.SEEK_END else 0)
+        base = os.fstat(self._descriptor).st_size if whence == os.SEEK_END else 0
+        self._at = base + offset
         return self._at
 
 
