@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import shutil
 import subprocess
 import tracemalloc
 from collections.abc import Iterator
@@ -189,6 +190,7 @@ def test_fastwarc_reads_what_we_write(
     assert read[1][0] == "<urn:uuid:00000000-0000-4000-8000-000000000001>"
 
 
+@pytest.mark.skipif(shutil.which("zstd") is None, reason="zstd is not installed")
 @pytest.mark.parametrize("level", [1, 3, 9, 22])
 def test_the_zstd_command_reads_what_needs_no_dictionary(level: int) -> None:
     records = [*three(), warc(HTTP + bytes(9 * MIB), number=5)]
