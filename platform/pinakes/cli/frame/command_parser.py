@@ -92,6 +92,9 @@ class CommandParser(argparse.ArgumentParser):
         raise _Wrong(f"{name} is {value!r}, and should be {_either(known)}")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        if not arg_string and action.default != "" and action.nargs != argparse.PARSER:
+            # As a path it would be the working directory: `-o "$OUT"` with OUT not set.
+            raise _Wrong(f"{'/'.join(action.option_strings) or action.metavar} is empty")
         kind = _KINDS.get(action.type) if isinstance(action.type, type) else None
         try:
             return super()._get_value(action, arg_string)
