@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,11 @@ from pinakes.errors import Conflict, InputRefused
 
 
 def write(target: Path, data: bytes, *, replace: bool = False) -> None:
-    with written_aside(target, replace=replace) as descriptor:
-        os.write(descriptor, data)
+    with (
+        written_aside(target, replace=replace) as descriptor,
+        open(descriptor, "wb", closefd=False) as file,
+    ):
+        file.write(data)
 
 
 def names(folder: Path) -> list[str]:
@@ -43,6 +48,23 @@ def test_an_error_publishes_nothing(tmp_path: Path, replace: bool) -> None:
     with pytest.raises(ValueError, match="ours"), written_aside(tmp_path / "a", replace=replace):
         raise ValueError("ours")
     assert names(tmp_path) == ["b"]
+
+
+@pytest.fixture
+def four_bytes() -> Iterator[None]:
+    """A limit for files that this process writes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.usefixtures("four_bytes")
+def test_a_file_above_the_limit_is_refused_by_name(tmp_path: Path) -> None:
+    write(tmp_path / "b", b"1234")
+    with pytest.raises(InputRefused, match="ulimit") as refusal:
+        write(tmp_path / "a", b"12345")
+    assert (refusal.value.file, names(tmp_path)) == (str(tmp_path / "a"), ["b"])
 
 
 def test_a_name_taken_meanwhile_is_not_replaced(tmp_path: Path) -> None:

@@ -24,6 +24,10 @@ from pinakes.errors import Conflict, InputRefused, StoreUnavailable
 from .local_files import link_new, make_folder, sync_folder
 
 _SUFFIX = ".pinakes-part"
+_REFUSED = {
+    errno.ENAMETOOLONG: "name too long for the file system",
+    errno.EFBIG: "larger than the file system, or `ulimit -f`, lets a file be; not written",
+}
 _MOST_BYTES = 255 - len(f".{_SUFFIX}")
 """Of a name; a longer one is hidden by its hash."""
 
@@ -43,7 +47,8 @@ def written_aside(target: Path, *, replace: bool = False) -> Iterator[int]:
     With `replace` it takes the place of a file that is there, at once.
 
     Raises:
-        InputRefused: where `target` exists, or the file system takes no such name.
+        InputRefused: where `target` exists, or the file system takes no such name, or no file of
+            that size.
         Conflict: where another process is writing it.
         StoreUnavailable: where the disk is full.
     """
@@ -66,8 +71,8 @@ def written_aside(target: Path, *, replace: bool = False) -> Iterator[int]:
                     "the disk is full; nothing was published: make room and run it again",
                     file=str(target),
                 ) from error
-            if error.errno == errno.ENAMETOOLONG:
-                raise InputRefused("name too long for the file system", file=str(target)) from error
+            if error.errno in _REFUSED:
+                raise InputRefused(_REFUSED[error.errno], file=str(target)) from error
             raise
         finally:
             with suppress(FileNotFoundError):
