@@ -51,12 +51,17 @@ def test_an_uncompressed_record_is_without_the_line_ends_that_close_it(
     second = records_of(path.read_bytes())[1]
     assert main(["zstd", "slice", str(path), str(second.offset), str(second.length)]) == Exit.DONE
     assert capfdbinary.readouterr().out + b"\r\n\r\n" == three()[1]
+    with_ends = [str(second.offset), str(second.length + 4)]  # as other indexes have it
+    assert main(["zstd", "slice", str(path), *with_ends]) == Exit.DONE
+    assert capfdbinary.readouterr().out == three()[1]
 
 
 DATA = zstd_file()
 FIRST = records_of(DATA)[0]
 DAMAGED = bytearray(DATA)
 DAMAGED[FIRST.offset + FIRST.length - 1] ^= 1
+PLAIN = b"".join(three())
+PLAIN_FIRST = records_of(PLAIN)[0].length
 
 
 @pytest.mark.parametrize(
@@ -67,7 +72,10 @@ DAMAGED[FIRST.offset + FIRST.length - 1] ^= 1
         (DATA, len(DATA), 1, f"wrong length: the file ends at {len(DATA)}"),
         (DATA, FIRST.offset, FIRST.length - 1, "wrong length: its Zstandard frame ends at"),
         (DATA, FIRST.offset, FIRST.length + 1, "wrong length: its Zstandard frame ends at"),
-        (DATA, FIRST.offset, len(DATA), "bytes that are no compressed member"),
+        (DATA, FIRST.offset, len(DATA), f"wrong length: the file ends at {len(DATA)}"),
+        (PLAIN, 0, PLAIN_FIRST - 1, f"wrong length: its record ends at {PLAIN_FIRST}"),
+        (PLAIN, 0, PLAIN_FIRST + 5, "wrong length: its record ends at"),
+        (PLAIN, 1, PLAIN_FIRST, "no record begins here"),
         (three()[0], 0, 9999, f"wrong length: the file ends at {len(three()[0])}"),
         (bytes(DAMAGED), FIRST.offset, FIRST.length, "checksum does not fit"),
         (
@@ -84,6 +92,9 @@ DAMAGED[FIRST.offset + FIRST.length - 1] ^= 1
         "too-short",
         "too-long",
         "longer-than-the-file",
+        "shorter-than-an-uncompressed-record",
+        "longer-than-an-uncompressed-record",
+        "inside-an-uncompressed-record",
         "longer-than-an-uncompressed-file",
         "damaged",
         "the-dictionary-of-another-file",
