@@ -87,6 +87,19 @@ def test_bytes_that_are_no_record_are_kept_and_named(capsys: pytest.CaptureFixtu
     assert Path("p/c.warc").read_bytes() == CONTENT + b"junk"
 
 
+def test_a_folder_is_converted_in_itself_and_again(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("f").mkdir()
+    Path("a.warc.gz").rename("f/a.warc.gz")
+    for outcome in ("written", "unchanged"):
+        assert main(["zstd", "compress", "f", "-o", "f"]) == Exit.DONE
+        out = capsys.readouterr().out
+        assert (out.count("\n"), outcome in out) == (1, True)
+    # The file that is there is another's work: it is neither replaced nor passed over.
+    Path("f/a.warc.zst").write_bytes(zstd_file())
+    assert main(["zstd", "compress", "f", "-o", "f"]) == Exit.SOME_FAILED
+    assert Path("f/a.warc.zst").read_bytes() == zstd_file()
+
+
 def test_two_inputs_of_one_name_are_refused_before_anything_is_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -355,6 +355,14 @@ def test_a_damaged_file_is_refused_whole_with_the_place(
     assert names(folder) == []
 
 
+def test_the_damage_is_named_and_not_what_else_is_wrong(old: Path, folder: Path) -> None:
+    one, two, three_ = three()
+    data = b"".join(map(member, (one, two.removesuffix(b"\r\n\r\n"), three_)))
+    old.write_bytes(flipped(data, len(member(one) + member(two.removesuffix(b"\r\n\r\n"))) - 6))
+    with pytest.raises(MalformedRecord, match="the gzip checksum does not fit"):
+        recompress_file(str(old), folder, ZSTD)
+
+
 def test_every_flipped_byte_is_refused_or_makes_no_difference(old: Path, folder: Path) -> None:
     data = gzip_file()
     for at in range(len(data)):

@@ -17,7 +17,13 @@ from pinakes.errors import MalformedRecord
 from pinakes.warc.damage import holds_members
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, iter_records
-from pinakes.warc.record import IN_MEMORY_BYTES, DamagedStretch, MemoryBody, Record
+from pinakes.warc.record import (
+    IN_MEMORY_BYTES,
+    UNREADABLE,
+    DamagedStretch,
+    MemoryBody,
+    Record,
+)
 from pinakes.warc.source import Source
 
 from .arc_bytes import Piece, Run, readable_pieces, rest_of
@@ -164,8 +170,9 @@ def _why_unread(item: Item | None, following: Item | None) -> str:
     for each in (item, following):
         if isinstance(each, DamagedStretch):
             return each.reason
-        if each is not None and each.findings:
-            return each.findings[0].message
+        for finding in each.findings if each is not None else ():
+            if finding.code in UNREADABLE:
+                return finding.message
     return "bytes that cannot be read"
 
 

@@ -16,7 +16,7 @@ from .field_names import CONTENT_LENGTH_KEY, WARC_TYPE_KEY
 from .header import Header
 from .http import HttpHead, head_end
 from .members import unit_at
-from .record import IN_MEMORY_BYTES, Body, Finding, MemoryBody, Record, measure
+from .record import IN_MEMORY_BYTES, UNREADABLE, Body, Finding, MemoryBody, Record, measure
 from .source import Source
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 from .tombstone import TOMBSTONE_TYPE, is_tombstone
@@ -246,7 +246,7 @@ class _Taking:
         try:
             return self.stream.end_of_last_byte() - self.offset
         except Damage as damage:
-            if not self.has("crc", "damaged", "truncated"):
+            if not self.has(*UNREADABLE):
                 self.find(damage.code, damage.message, damage.offset)
             return (damage.offset if damage.end is None else damage.end) - self.offset
 

@@ -55,6 +55,8 @@ FINDINGS = {
     "line-end": "header lines end with LF instead of CRLF",
     "member": "the record is not alone in one compressed member",
 }
+UNREADABLE = frozenset({"crc", "damaged", "truncated"})
+"""Of these, those by which bytes of the block may be missing or wrong."""
 
 
 class DamagedStretch(NamedTuple):

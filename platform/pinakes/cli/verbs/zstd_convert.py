@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from pinakes.archive_store.local_files import make_folder
-from pinakes.archive_store.located import open_place, output_name, size_at
+from pinakes.archive_store.located import local_path, open_place, output_name, size_at
 from pinakes.cli.frame.exits import ONE_FILE_ONLY, Exit
 from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of
@@ -24,6 +25,7 @@ from pinakes.errors import (
 from pinakes.rewrite.convert_file import UNCHANGED
 from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import PLANNED, Recompression, plan_file, recompress_file
+from pinakes.warc.file_names import is_remote
 from pinakes.warc.zstd_dictionary import dictionary_in
 from pinakes.warc.zstd_writer import LEVELS
 
@@ -113,16 +115,16 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def _write_all(request: _Request, console: Console) -> Exit:
-    _refuse_clashes(request.names, request.form)
+    names = _without_clashes(request)
     if not (request.plan or request.dry_run):
         if request.folder.exists() and not request.folder.is_dir():
             raise ConfigError(f"-o {request.folder} is not a folder")
         make_folder(request.folder)
     complete = True
     before = after = 0
-    total = sum(size_at(name) or 0 for name in request.names)
+    total = sum(size_at(name) or 0 for name in names)
     with console.progress("zstd", total=total) as progress:
-        for name in request.names:
+        for name in names:
             try:
                 result = _do(name, request, progress)
             except ONE_FILE_ONLY as problem:
@@ -134,7 +136,7 @@ def _write_all(request: _Request, console: Console) -> Exit:
             complete &= not result.stretches
             before, after = before + result.bytes_before, after + result.bytes_after
             console.result(result.as_json(), text=_sentence(result))
-    if len(request.names) > 1:
+    if len(names) > 1:
         console.say(f"{_sizes(before, after)} in all")
     return Exit.DONE if complete else Exit.SOME_FAILED
 
@@ -180,9 +182,21 @@ def _sizes(before: int, after: int) -> str:
     return f"{before:,} -> {after:,} bytes{ratio}"
 
 
-def _refuse_clashes(names: Iterable[str], form: MemberForm) -> None:
-    """Raise ConfigError where two inputs would be written under one name."""
+def _without_clashes(request: _Request) -> list[str]:
+    """The inputs, but for what an earlier run has made of another of them in the same folder.
+
+    Raises ConfigError where two inputs would be written under one name.
+    """
     by_target: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        by_target[form.name(output_name(name))].append(name)
+    for name in request.names:
+        by_target[request.form.name(output_name(name))].append(name)
+    for target, names in by_target.items():
+        others = [name for name in names if not _is_at(name, request.folder / target)]
+        names[:] = others or names
     refuse_clashes(by_target)
+    kept = set(chain.from_iterable(by_target.values()))
+    return [name for name in request.names if name in kept]
+
+
+def _is_at(place: str, path: Path) -> bool:
+    return not is_remote(place) and local_path(place).resolve() == path.resolve()

@@ -18,7 +18,7 @@ from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inpu
 from pinakes.cli.verbs.zstd_convert import LEVEL
 from pinakes.dictionaries.samples import Sampler
 from pinakes.dictionaries.savings import Measurement, Saving, best_of, measure_sizes
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, InputRefused
 from pinakes.warc.zstd_writer import LEVELS
 
 _MOST_KINDS_SHOWN = 8
@@ -115,6 +115,9 @@ def _sample(
             for _, record in inputs.records(file, progress.advance):
                 sampler.add(record)
                 has_records = True
+            if not has_records:
+                name = file if isinstance(file, str) else file.archive_file
+                console.warn(InputRefused("no record in it: left out", file=name))
             counted += has_records
     return counted
 
