@@ -39,9 +39,11 @@ def install_warcprox() -> None:
 
 
 def install_jwarc() -> None:
-    """Have Maven fetch jwarc from where it is configured to, and check its bytes."""
+    """Have Maven fetch jwarc and zstd-jni from where it is configured to, and check their bytes."""
     if not pins.jwarc_jar().is_file():
         _from_maven(pins.JWARC, pins.JWARC_SHA256).rename(pins.jwarc_jar())
+    if not pins.zstd_jni_jar().is_file():
+        _from_maven(pins.ZSTD_JNI, pins.ZSTD_JNI_SHA256).rename(pins.zstd_jni_jar())
 
 
 def install_heritrix() -> None:

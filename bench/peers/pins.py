@@ -10,6 +10,10 @@ from bench.cache import cache_dir
 JWARC_VERSION = "0.36.0"
 JWARC_SHA256 = "b472300077903e33c1efcb05d94e62bef8abe3179c6166c9597e6ec6d7c426da"
 JWARC = f"org.netpreserve:jwarc:{JWARC_VERSION}"
+# With it jwarc reads Zstandard.
+ZSTD_JNI_VERSION = "1.5.7-4"
+ZSTD_JNI_SHA256 = "e7f064bf1eab83fa785cf587f657f09649e3b0af6f27caa5382416953b5a35f8"
+ZSTD_JNI = f"com.github.luben:zstd-jni:{ZSTD_JNI_VERSION}"
 # A crawler, for the recipes of docs/ingest.md: on Maven Central as an archive of 49 MB.
 HERITRIX_VERSION = "3.4.0-20220727"
 HERITRIX_SHA256 = "6f1bb4ca4704b71b57661ccd889419d119a95c07af3580491c963734a6681b49"
@@ -44,6 +48,11 @@ def peers_dir() -> Path:
 def jwarc_jar() -> Path:
     """Return where jwarc lies once installed."""
     return peers_dir() / f"jwarc-{JWARC_VERSION}.jar"
+
+
+def zstd_jni_jar() -> Path:
+    """Return where zstd-jni lies once installed."""
+    return peers_dir() / f"zstd-jni-{ZSTD_JNI_VERSION}.jar"
 
 
 def outbackcdx_git() -> str:

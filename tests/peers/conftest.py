@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -29,3 +30,14 @@ def jwarc() -> list[str]:
     if not pins.jwarc_jar().is_file():
         _absent("jwarc")
     return ["java", "-jar", str(pins.jwarc_jar())]
+
+
+@pytest.fixture(scope="session")
+def jwarc_with_zstd(jwarc: list[str]) -> list[str]:
+    """The same with zstd-jni: `java -jar` takes no further jar."""
+    from bench.peers import pins
+
+    if not pins.zstd_jni_jar().is_file():
+        _absent("zstd-jni")
+    jars = os.pathsep.join((jwarc[-1], str(pins.zstd_jni_jar())))
+    return [jwarc[0], "-cp", jars, "org.netpreserve.jwarc.tools.WarcTool"]
