@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 from pathlib import Path
 
@@ -92,14 +93,17 @@ def test_folders_are_read_through(
     files: list[str], capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     folder = Path(files[0]).parent
+    (folder / "B.WARC.bz2").write_bytes(bz2.compress(warc(number=7)))
+    (folder / "unfinished.warc.gz.open").write_bytes(b"")
     assert main(["manifest", str(folder)]) == 3
     by_verb = sorted(capsysbinary.readouterr().out.splitlines())
+    assert len(by_verb) == 18
     assert main(["manifest", str(folder), *INLINE]) == 3
     assert sorted(capsysbinary.readouterr().out.splitlines()) == by_verb
     assert main(["manifest", f"file://{folder}/", *INLINE]) == 3
-    assert sorted(capsysbinary.readouterr().out.splitlines()) == [
-        b"file://" + line for line in by_verb
-    ]
+    told = capsysbinary.readouterr()
+    assert sorted(told.out.splitlines()) == [b"file://" + line for line in by_verb]
+    assert b"unfinished.warc.gz.open: not finished: skipped" in told.err
 
 
 def test_a_folder_without_archive_files_is_refused(

@@ -85,7 +85,7 @@ def iter_files(places: Iterable[str], left: LeftOut) -> Iterator[Input]:
             continue
         if is_remote(place):
             for name in (file.name for file in list_folder(place)):
-                yield from _sorted_out(Input(place_below(place, name), name), left)
+                yield from sorted_out(Input(place_below(place, name), name), left)
             continue
         for folder, folders, names in os.walk(path, onerror=left.add_unreadable):
             folders.sort()
@@ -96,10 +96,10 @@ def iter_files(places: Iterable[str], left: LeftOut) -> Iterator[Input]:
             for name in sorted(names):
                 inside = Path(folder, name)
                 item = Input(str(inside), inside.relative_to(path).as_posix())
-                yield from _sorted_out(item, left)
+                yield from sorted_out(item, left)
 
 
-def _sorted_out(item: Input, left: LeftOut) -> Iterator[Input]:
+def sorted_out(item: Input, left: LeftOut) -> Iterator[Input]:
     """A file of a folder, by its name: to land, or left out."""
     if is_unfinished_name(item.name):
         left.unfinished.append(item.place)

@@ -56,6 +56,11 @@ def iter_paths(
         yield from iter_inputs([name], left)
     except InputRefused as refusal:
         warn(refusal)
+    say_left(left, warn, console)
+
+
+def say_left(left: LeftOut, warn: Callable[[PinakesError], None], console: Console) -> None:
+    """Tell of all that was skipped; what should not be is a warning."""
     for refused in left.refused:
         warn(refused)
     for place in left.unfinished:

@@ -15,6 +15,7 @@ from pinakes.archive_store.located import open_place, size_at
 from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import iter_paths
+from pinakes.cli.frame.job_inputs import files_below, is_folder_for_tasks
 from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
 from pinakes.cli.frame.options import add_inputs, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console
@@ -119,7 +120,6 @@ def _list(
 def _list_by_job(
     inputs: Iterable[str], form: ManifestForm, output: str, runner: JobRunner, console: Console
 ) -> Exit:
-    from pinakes.mr_jobs.lines.pairs import archives_below
     from pinakes.mr_jobs.manifest import ManifestJob, form_options
 
     configuration = runner.configuration
@@ -130,8 +130,8 @@ def _list_by_job(
             file
             for name in names
             for file in (
-                archives_below(name, configuration)
-                if _is_folder(name)
+                files_below(name, configuration, problems.name, console)
+                if is_folder_for_tasks(name)
                 else _files([name], problems)
             )
         ]
@@ -171,11 +171,6 @@ def _files(names: Iterable[str], problems: _Problems) -> Iterator[str]:
     for name in names:
         for path, _ in iter_paths(name, problems.name, problems.console):
             yield path
-
-
-def _is_folder(name: str) -> bool:
-    """Whether this is hdfs://… or file://… with a slash at its end, which tasks read."""
-    return "://" in name and name.endswith("/")
 
 
 def _total_bytes(names: Iterable[str]) -> int:
