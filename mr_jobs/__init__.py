@@ -12,7 +12,8 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; a s
 - `commit_copy`: two jobs, `copy_look` and `copy_files`, and the renames after them
 - `store_tasks`: the jobs of a dedupe run; `job_counts`: their counts, in the form of the verbs
 - `validating`: the receipt of `validate`
-- `archive_job`: the base of all jobs; `writing_job`: jobs whose files the driver publishes
+- `archive_job`: the base of all jobs; `writing_job`: jobs whose files the driver publishes;
+  `new_file_job`: those of them that make a file of each, one by one
 - `heartbeat`: reports that a task is alive; `places`: finds files by name; `stored_generations`:
   the generation of each file that is read; `given`: the operator's inputs
 - `extra`: the packages of the extra `jobs`
