@@ -4,7 +4,7 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; a s
 `spark` with `--master`.
 
 - `manifest`, `resolve_collisions`, `flag_duplicates`, `write_revisits`, `validate`,
-  `convert_arc`, `restore`: jobs; each runs by itself, too:
+  `convert_arc`, `recompress`, `restore`: jobs; each runs by itself, too:
   `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
 - `digest_job`: the steps of `resolve_collisions` by digest; `content_job`: the steps of
   `flag_duplicates` by content; `revisits_job`: the common part of `write_revisits` and

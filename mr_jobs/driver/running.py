@@ -69,6 +69,8 @@ class JobRequest:
     stored: bool = False
     generations: Mapping[str, int] = field(default_factory=dict)
     """Of stored files, those that are not to be read as they landed."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What each task gets as a file, by the option that tells where; `options` name its sum."""
     pack_bytes: int = PACK_BYTES
     output: str | None = None
     """A path, or `hdfs://…` for hadoop, where nothing is: what the job writes stays there.
@@ -223,8 +225,13 @@ def _arguments(request: JobRequest, configuration: Configuration, folder: Path) 
     stored = ["--stored"] if request.stored else []
     if request.generations:
         stored += ["--generations", str(write_generations(request.generations, folder))]
+    files = []
+    for option, content in request.files.items():
+        path = folder / option.removeprefix("--")
+        path.write_bytes(content)
+        files += [option, str(path)]
     here = ("--folder", str(Path.cwd()))
-    return ["--settings", str(settings), *here, *request.options, *stored]
+    return ["--settings", str(settings), *here, *files, *request.options, *stored]
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from arc_builders import HTTP, arc, arc_record
+from archive_builders import dictionary, gzip_file, three
 from warc_sets import manifest_of, refs, write_manifest
 
 from pinakes.archive_store.hdfs_calls import HdfsCalls
@@ -133,3 +134,30 @@ def test_converted_validated_restored(
     by_verb = sorted(capsys.readouterr().out.splitlines())
     assert places.job("validate", "--json", folders[0], places.url("altered")) == 1
     assert sorted(capsys.readouterr().out.splitlines()) == by_verb
+
+
+def test_compressed_with_a_dictionary_and_decompressed(
+    settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places, known = Places(settings, tmp_path), tmp_path / "known"
+    known.write_bytes(dictionary())
+    (tmp_path / "old").mkdir()
+    for number in range(FILES):
+        (tmp_path / "old" / f"é {number}.warc.gz").write_bytes(gzip_file())
+    (tmp_path / "old" / "plain.warc").write_bytes(b"".join(three()))
+    (tmp_path / "old" / "damaged.warc.gz").write_bytes(gzip_file()[:-30])
+    places.send("old")
+    compress = ["zstd", "compress", "--dictionary", str(known), "--json"]
+    assert main([*compress, str(tmp_path / "old"), "-o", str(tmp_path / "é new")]) == 3
+    by_verb = sorted(capsys.readouterr().out.replace(str(tmp_path), "").splitlines())
+    for outcome in ("written", "unchanged"):
+        assert places.job(*compress, places.url("old/"), "-o", places.url("é new")) == 3
+        told = capsys.readouterr()
+        by_job = told.out.replace(places.url("old")[:-4], "").splitlines()
+        assert sorted(line.replace(outcome, "written") for line in by_job) == by_verb
+        assert "damaged.warc.gz" in told.err
+        assert places.fetch("é new") == places.here("é new")
+    words = ["zstd", "decompress", "--plain"]
+    assert main([*words, str(tmp_path / "é new"), "-o", str(tmp_path / "back")]) == 0
+    assert places.job(*words, places.url("é new/"), "-o", places.url("back")) == 0
+    assert places.fetch("back") == places.here("back")

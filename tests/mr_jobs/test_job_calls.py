@@ -112,6 +112,9 @@ def test_options_of_a_job_without_one(
         ("restore {} -o x --dry-run", "--dry-run"),
         ("convert {} -o x --back", "--back"),
         ("convert {} -o x --dry-run", "--dry-run"),
+        ("zstd compress {} -o x -j 2", "-j"),
+        ("zstd compress {} -o x --plan", "--plan"),
+        ("zstd decompress {} -o x --dry-run", "--dry-run"),
     ],
 )
 def test_options_that_no_job_can_honour(

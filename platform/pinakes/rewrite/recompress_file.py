@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,15 @@ class Recompression:
             "content_sha256": None if self.content is None else self.content.sha256,
         }
 
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Recompression:
+        """Undo `as_json`."""
+        values = dict(told)
+        size, sha256 = values.pop("content_bytes"), values.pop("content_sha256")
+        for name in ("stretches", "findings", "left_out"):
+            values[name] = [Finding(**finding) for finding in values[name]]
+        return cls(**values, content=None if sha256 is None else Content(size, sha256))
+
     def count(self, part: Part) -> None:
         item = part.item
         if isinstance(item, DamagedStretch):
@@ -101,13 +110,22 @@ def recompress_file(
         source.watch(done.reached)
         target = folder / form.name(output_name(place))
         result = Recompression(file=place, target=str(target), bytes_before=source.size)
-        pieces = _counted(iter_members(_parts(source, result), form, threads=threads), result)
+        pieces = member_pieces(source, form, result, threads=threads)
 
         def check(written: Source) -> None:
             result.content = require_same(source, written)
 
         result.outcome = write_checked(pieces, target, source, check, dry_run=dry_run)
     return result
+
+
+def member_pieces(
+    source: Source, form: MemberForm, result: Recompression, *, threads: int = 1
+) -> Iterator[Bytes]:
+    """The bytes of the new file; counted in `result` while they are read."""
+    for piece in iter_members(_parts(source, result), form, threads=threads):
+        result.bytes_after += len(piece)
+        yield piece
 
 
 def plan_file(
@@ -171,9 +189,3 @@ def _skippable_frames(source: Source) -> Iterator[Finding]:
         if end is not None and not is_kept:
             yield Finding("skippable", f"a skippable frame of {end - at} bytes is left out", at)
         at = end
-
-
-def _counted(pieces: Iterator[Bytes], result: Recompression) -> Iterator[Bytes]:
-    for piece in pieces:
-        result.bytes_after += len(piece)
-        yield piece

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from tempfile import TemporaryFile
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pinakes.cli.frame.exits import Exit
@@ -29,6 +30,7 @@ def job_request(
     *,
     options: Sequence[str] = (),
     originals: str | None = None,
+    files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> JobRequest:
     """What the driver is asked for; the operator's own options come last."""
     from pinakes.mr_jobs.driver.running import JobRequest
@@ -40,6 +42,7 @@ def job_request(
         names=job.input_lines(given, runner.configuration),
         options=(*options, *runner.options),
         stored=runner.stored,
+        files=files,
     )
 
 

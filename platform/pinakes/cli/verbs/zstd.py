@@ -7,7 +7,7 @@ import argparse
 from pinakes.cli.frame.actions import Action, add_actions
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console
-from pinakes.cli.verbs import zstd_convert, zstd_slice, zstd_train
+from pinakes.cli.verbs import zstd_job, zstd_slice, zstd_train
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,11 +27,11 @@ _ACTIONS = {
     ),
     "compress": Action(
         "write archive files in Zstandard, a frame a record",
-        zstd_convert.configure_compress,
+        zstd_job.configure_compress,
     ),
     "decompress": Action(
         "write archive files in gzip, a member a record, or uncompressed",
-        zstd_convert.configure_decompress,
+        zstd_job.configure_decompress,
     ),
     "slice": Action(
         "write the uncompressed bytes of a record, by its place in its file",
@@ -40,7 +40,7 @@ _ACTIONS = {
 }
 _RUN = {
     "train": zstd_train.run,
-    "compress": zstd_convert.run,
-    "decompress": zstd_convert.run,
+    "compress": zstd_job.run,
+    "decompress": zstd_job.run,
     "slice": zstd_slice.run,
 }

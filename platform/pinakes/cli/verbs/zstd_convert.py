@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from zstandard import ZstdCompressionDict
+
 from pinakes.archive_store.local_files import make_folder
 from pinakes.archive_store.located import local_path, open_place, output_name, size_at
 from pinakes.cli.frame.exits import ONE_FILE_ONLY, Exit
@@ -88,14 +90,18 @@ def form_of(arguments: argparse.Namespace) -> MemberForm:
     """What is written; `Raises` ConfigError for a level or dictionary that cannot be used."""
     if arguments.action == "decompress":
         return PLAIN if arguments.plain else GZIP
-    dictionary = None
-    if arguments.dictionary is not None:
-        try:
-            with open_place(arguments.dictionary) as source:
-                dictionary = dictionary_in(source)
-        except InputRefused as refusal:
-            raise ConfigError(refusal.message, file=refusal.file) from refusal
-    return zstd_form(arguments.level, dictionary)
+    return zstd_form(arguments.level, dictionary_of(arguments))
+
+
+def dictionary_of(arguments: argparse.Namespace) -> ZstdCompressionDict | None:
+    """The dictionary to compress with, if any.  `Raises` ConfigError."""
+    if arguments.dictionary is None:
+        return None
+    try:
+        with open_place(arguments.dictionary) as source:
+            return dictionary_in(source)
+    except InputRefused as refusal:
+        raise ConfigError(refusal.message, file=refusal.file) from refusal
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +121,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def _write_all(request: _Request, console: Console) -> Exit:
-    names = _without_clashes(request)
+    names = without_clashes(request.names, request.folder, request.form)
     if not (request.plan or request.dry_run):
         if request.folder.exists() and not request.folder.is_dir():
             raise ConfigError(f"-o {request.folder} is not a folder")
@@ -135,7 +141,7 @@ def _write_all(request: _Request, console: Console) -> Exit:
                 console.warn(PinakesError(finding.message, file=name, offset=finding.offset))
             complete &= not result.stretches
             before, after = before + result.bytes_before, after + result.bytes_after
-            console.result(result.as_json(), text=_sentence(result))
+            console.result(result.as_json(), text=sentence(result))
     if len(names) > 1:
         console.say(f"{_sizes(before, after)} in all")
     return Exit.DONE if complete else Exit.SOME_FAILED
@@ -160,7 +166,8 @@ def _do(name: str, request: _Request, progress: Progress) -> Recompression:
     )
 
 
-def _sentence(result: Recompression) -> str:
+def sentence(result: Recompression) -> str:
+    """What people are told of a file."""
     records = ", ".join(f"{count} {name}" for name, count in sorted(result.records.items()))
     sizes = _sizes(result.bytes_before, result.bytes_after)
     parts = [f"{result.file} -> {result.target}: {result.outcome}, {records}", sizes]
@@ -182,20 +189,21 @@ def _sizes(before: int, after: int) -> str:
     return f"{before:,} -> {after:,} bytes{ratio}"
 
 
-def _without_clashes(request: _Request) -> list[str]:
+def without_clashes(names: Sequence[str], folder: Path | None, form: MemberForm) -> list[str]:
     """The inputs, but for what an earlier run has made of another of them in the same folder.
 
+    `folder` is that of the output, a path or a URL; None: no input is in it.
     Raises ConfigError where two inputs would be written under one name.
     """
     by_target: dict[str, list[str]] = defaultdict(list)
-    for name in request.names:
-        by_target[request.form.name(output_name(name))].append(name)
-    for target, names in by_target.items():
-        others = [name for name in names if not _is_at(name, request.folder / target)]
-        names[:] = others or names
+    for name in names:
+        by_target[form.name(output_name(name))].append(name)
+    for target, of_one in by_target.items():
+        others = [name for name in of_one if folder is None or not _is_at(name, folder / target)]
+        of_one[:] = others or of_one
     refuse_clashes(by_target)
     kept = set(chain.from_iterable(by_target.values()))
-    return [name for name in request.names if name in kept]
+    return [name for name in names if name in kept]
 
 
 def _is_at(place: str, path: Path) -> bool:

@@ -1,0 +1,101 @@
+"""`pinakes zstd compress` and `decompress` with `--runner`: each file by a task of a job."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.input_paths import GivenFiles
+from pinakes.cli.frame.job_inputs import files_below, is_folder_for_tasks
+from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
+from pinakes.cli.frame.options import inputs_of
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
+from pinakes.cli.verbs import zstd_convert
+from pinakes.errors import PinakesError
+from pinakes.rewrite.member_forms import MemberForm, zstd_form
+from pinakes.rewrite.recompress_file import Recompression
+
+
+class _Told(NamedTuple):
+    """What is written, and how tasks are told: by options, and by files that go with them."""
+
+    form: MemberForm
+    options: Sequence[str]
+    files: Mapping[str, bytes]
+
+
+def configure_compress(parser: argparse.ArgumentParser) -> None:
+    """As without a job, and where one runs."""
+    zstd_convert.configure_compress(parser)
+    add_runner(parser, "stored", "options")
+
+
+def configure_decompress(parser: argparse.ArgumentParser) -> None:
+    """As without a job, and where one runs."""
+    zstd_convert.configure_decompress(parser)
+    add_runner(parser, "stored", "options")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Write each file in another compression: in this process, or by a job."""
+    runner = runner_of(arguments)
+    if runner is None:
+        return zstd_convert.run(arguments, console)
+    runner.refuse({"-j": arguments.jobs, "--plan": arguments.plan, "--dry-run": arguments.dry_run})
+    told = _told_of(arguments)
+    names, failed = _names(list(inputs_of(arguments)), runner, console)
+    folder = None if runner.stored else Path(arguments.output)
+    names = zstd_convert.without_clashes(names, folder, told.form)
+    done = _by_job(names, arguments.output, told, runner, console)
+    return Exit.SOME_FAILED if failed else done
+
+
+def _told_of(arguments: argparse.Namespace) -> _Told:
+    """`Raises` ConfigError for a level or dictionary that cannot be used."""
+    from pinakes.mr_jobs.recompress import DICTIONARY, other_options, zstd_options
+
+    if arguments.action == "decompress":
+        return _Told(zstd_convert.form_of(arguments), other_options(plain=arguments.plain), {})
+    dictionary = zstd_convert.dictionary_of(arguments)
+    form = zstd_form(arguments.level, dictionary)
+    if dictionary is None:
+        return _Told(form, zstd_options(arguments.level, None), {})
+    content = dictionary.as_bytes()
+    return _Told(form, zstd_options(arguments.level, content), {DICTIONARY: content})
+
+
+def _names(
+    inputs: Sequence[str], runner: JobRunner, console: Console
+) -> tuple[Sequence[str], bool]:
+    """The files of these inputs, which may be folders; and whether any could not be read."""
+    if runner.stored:
+        return inputs, False
+    given = GivenFiles((name for name in inputs if not is_folder_for_tasks(name)), console)
+    for folder in filter(is_folder_for_tasks, inputs):
+        given.names += files_below(folder, runner.configuration, given.warn, console)
+    return given.names, given.failed
+
+
+def _by_job(
+    names: Sequence[str], output: str, told: _Told, runner: JobRunner, console: Console
+) -> Exit:
+    from pinakes.mr_jobs.recompress import RecompressJob
+    from pinakes.mr_jobs.writing_job import run_writing_job
+
+    if not names:
+        return Exit.DONE
+    job = job_request(RecompressJob, names, runner, options=told.options, files=told.files)
+
+    def tell(line: Mapping[str, Any]) -> str:
+        result = Recompression.from_json(line)
+        for finding in (*result.findings, *result.left_out):  # the job's report has the stretches
+            console.warn(PinakesError(finding.message, file=result.file, offset=finding.offset))
+        return zstd_convert.sentence(result)
+
+    start = partial(run_writing_job, job, output)
+    return report_job(show_job_results(start, runner, console, tell, verb="zstd"), console)

@@ -1,0 +1,146 @@
+"""Files in another compression in any store: as on a disk, whatever becomes of an attempt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from archive_builders import dictionary, gzip_file
+from failing_archive_store import FailingArchiveStore
+from killing import tree
+from zstandard import ZstdCompressionDict
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
+from pinakes.rewrite.convert_file import UNCHANGED, WRITTEN
+from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
+from pinakes.rewrite.recompress_file import Recompression, recompress_file
+from pinakes.rewrite.recompress_stored import recompress_stored
+from pinakes.rewrite.stored_target import StoredTarget
+from pinakes.warc.opening import open_source
+from pinakes.warc.source import Source
+
+FORMS = {
+    "zstd": zstd_form(9, ZstdCompressionDict(dictionary())),
+    "gzip": GZIP,
+    "plain": PLAIN,
+}
+ZSTD = FORMS["zstd"]
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(gzip_file())
+    return path
+
+
+@pytest.fixture
+def to(tmp_path: Path) -> StoredTarget:
+    return StoredTarget(
+        folder=LocalArchiveStore(tmp_path / "folder"),
+        place="hdfs://there/folder",
+        out=LocalArchiveStore(tmp_path / "out"),
+        inside="mark",
+        token="token",
+    )
+
+
+def recompress(old: Path, form: MemberForm, to: StoredTarget) -> Recompression:
+    with open_source(old) as source:
+        return recompress_stored(source, form, to)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_bytes_and_result_are_those_on_a_disk(
+    form: MemberForm, old: Path, to: StoredTarget, tmp_path: Path
+) -> None:
+    (tmp_path / "wanted").mkdir()
+    wanted = recompress_file(str(old), tmp_path / "wanted", form)
+    result = recompress(old, form, to)
+    name = Path(wanted.target).name
+    assert tree(tmp_path / "out") == {f"mark/{name}": Path(wanted.target).read_bytes()}
+    assert result.as_json() == {**wanted.as_json(), "target": f"hdfs://there/folder/{name}"}
+    assert Recompression.from_json(result.as_json()) == result
+
+
+def test_two_attempts_at_once_leave_the_same(old: Path, to: StoredTarget, tmp_path: Path) -> None:
+    """Each has a folder of its own; that of one of them counts."""
+    second = replace(to, out=LocalArchiveStore(tmp_path / "second"), token="other")
+    results = []
+
+    def meanwhile(_: Source) -> None:
+        results.append(recompress(old, ZSTD, second))
+
+    with open_source(old) as source:
+        results.append(recompress_stored(source, ZSTD, to, reads=meanwhile))
+    assert [result.outcome for result in results] == [WRITTEN, WRITTEN]
+    assert tree(tmp_path / "out") == tree(tmp_path / "second")
+
+
+def test_an_equal_file_is_compared_and_left(old: Path, to: StoredTarget, tmp_path: Path) -> None:
+    recompress(old, ZSTD, to)
+    there = replace(to, folder=LocalArchiveStore(tmp_path / "out" / "mark"), inside="again")
+    before = tree(tmp_path)
+    result = recompress(old, ZSTD, there)
+    assert result.outcome == UNCHANGED
+    assert result.content is not None
+    assert tree(tmp_path) == before
+    path = tmp_path / "out" / "mark" / "a.warc.zst"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputRefused, match="exists already with other content"):
+        recompress(old, ZSTD, there)
+    assert list(tree(tmp_path / "out")) == ["mark/a.warc.zst"]
+
+
+@pytest.mark.parametrize("applied", [False, True], ids=["before", "after"])
+def test_a_store_that_fails_at_any_call_has_all_or_nothing(
+    applied: bool, old: Path, to: StoredTarget, tmp_path: Path
+) -> None:
+    recompress(old, ZSTD, to)
+    wanted = tree(tmp_path / "out")
+    for call in range(1, 99):
+        out = LocalArchiveStore(tmp_path / str(call))
+        failing = FailingArchiveStore(out, call, applied=applied)
+        try:
+            recompress(old, ZSTD, replace(to, out=failing))
+        except StoreUnavailable:
+            is_last = tree(out.folder) == wanted
+            assert is_last or tree(out.folder) == {}
+            continue
+        break
+    assert call == 5
+    assert is_last == applied
+
+
+def flipped(data: bytes) -> bytes:
+    return data[:-9] + bytes([data[-9] ^ 1]) + data[-8:]
+
+
+@pytest.mark.parametrize(
+    ("form", "error"),
+    [(PLAIN, DigestMismatch), (ZSTD, MalformedRecord), (GZIP, MalformedRecord)],
+    ids=["plain", "zstd", "gzip"],
+)
+def test_what_a_disk_did_not_keep_is_not_published(
+    form: MemberForm, error: type[Exception], old: Path, to: StoredTarget, tmp_path: Path
+) -> None:
+    def harm(_: Source) -> None:
+        aside = tmp_path / "out" / ".landing" / "token"
+        aside.write_bytes(flipped(aside.read_bytes()))
+
+    with open_source(old) as source, pytest.raises(error):
+        recompress_stored(source, form, to, reads=harm)
+    assert tree(tmp_path / "out") == {}
+
+
+def test_a_file_that_changes_meanwhile_is_not_published(
+    old: Path, to: StoredTarget, tmp_path: Path
+) -> None:
+    def grow(_: Source) -> None:
+        old.write_bytes(gzip_file() * 2)
+
+    with open_source(old) as source, pytest.raises(InputRefused, match="changed"):
+        recompress_stored(source, ZSTD, to, reads=grow)
+    assert tree(tmp_path / "out") == {}
