@@ -132,7 +132,7 @@ def _run(
     with ExitStack() as stack:
         inputs = stack.enter_context(_inputs(request, runner, configuration, folder))
         kept = ("--output-dir", _absolute(request.output)) if request.output is not None else ()
-        arguments = [*_arguments(request, configuration, folder), *runner_arguments, *kept]
+        arguments = [*job_words(request, runner_arguments, configuration, folder), *kept]
         if runner == "hadoop":
             arguments = [*_reduces(request, inputs, configuration), *arguments]
         job = _job(request, [*arguments, *inputs])
@@ -201,8 +201,9 @@ def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, .
     with TemporaryDirectory(prefix="pinakes-job-") as name:
         folder = Path(name)
         arguments = [
-            *_arguments(request, configuration, folder),
-            *hadoop_arguments(configuration, request.job),
+            *job_words(
+                request, hadoop_arguments(configuration, request.job), configuration, folder
+            ),
             *("--cleanup", "NONE", "--output-dir", output),
         ]
         with _inputs(request, "hadoop", configuration, folder, keep=True) as inputs:
@@ -220,7 +221,10 @@ def _job(request: JobRequest, arguments: list[str]) -> ArchiveJob:
         raise ConfigError(f"--options: {error}") from error
 
 
-def _arguments(request: JobRequest, configuration: Configuration, folder: Path) -> list[str]:
+def job_words(
+    request: JobRequest, on: Sequence[str], configuration: Configuration, folder: Path
+) -> list[str]:
+    """A job's arguments: those of its runner, then the request's, which win."""
     settings = write_settings(configuration, folder)
     stored = ["--stored"] if request.stored else []
     if request.generations:
@@ -231,7 +235,7 @@ def _arguments(request: JobRequest, configuration: Configuration, folder: Path) 
         path.write_bytes(content)
         files += [option, str(path)]
     here = ("--folder", str(Path.cwd()))
-    return ["--settings", str(settings), *here, *files, *request.options, *stored]
+    return [*on, "--settings", str(settings), *here, *files, *request.options, *stored]
 
 
 @contextmanager

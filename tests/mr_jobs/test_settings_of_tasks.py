@@ -9,7 +9,9 @@ from scenes import write_crawl
 from verbs_here import call_here
 
 from pinakes.config import load_configuration
+from pinakes.mr_jobs.driver.running import JobRequest, job_words
 from pinakes.mr_jobs.driver.submission import settings_text
+from pinakes.mr_jobs.recompress import RecompressJob
 
 TABLES = '[[dedupe]]\nmin_bytes = "1 KiB"\n[[access]]\nblock = "*.example.org"\n'
 
@@ -30,6 +32,16 @@ def test_paths_are_absolute_and_tables_stay_with_the_driver(
     assert (task.store, task.temp_dir) == (tmp_path / "pinakes-store", tmp_path / "temp")
     assert (task.collection, task.spill_bytes) == ("news", 100)
     assert (task.dedupe, task.access) == ((), ())
+
+
+def test_what_a_call_asks_of_yarn_is_what_counts(tmp_path: Path) -> None:
+    """The words of the runner, too, which has a limit for each job and the settings of all."""
+    memory = "mapreduce.map.memory.mb"
+    on = ["-D", f"{memory}=1024", "-D", "mapreduce.map.java.opts=-Xmx256m"]
+    request = JobRequest(job=RecompressJob, names=(), options=("-D", f"{memory}=2048"))
+    words = job_words(request, on, load_configuration(None, environment={}), tmp_path)
+    jobconf = RecompressJob(args=words).options.jobconf
+    assert jobconf == {memory: "2048", "mapreduce.map.java.opts": "-Xmx256m"}
 
 
 @pytest.mark.slow
