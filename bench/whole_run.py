@@ -37,7 +37,6 @@ from pinakes.config import load_configuration
 from pinakes.dedupe.run.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT, WAVE
 from pinakes.mr_jobs.driver.submission import settings_text
 from pinakes.profile import open_stores
-from pinakes.rewrite.generations import current_name
 
 _PATIENCE_S = 120.0
 _TOLD_BY = (GENERATIONS, DECIDED, ORIGINAL_KEYS, WAVE, REPORT)
@@ -60,7 +59,7 @@ def fetch(work: Path, into: Path) -> None:
         for entry in scan_entries(stores.rows):
             path = into / entry.archive_file
             path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(stores.archive.open(current_name(entry))) as file, path.open("wb") as copy:
+            with closing(stores.archive.open(entry.stored_name)) as file, path.open("wb") as copy:
                 copyfileobj(file, copy, 1 << 20)
 
 

@@ -134,15 +134,18 @@ class Location:
     That in generation 1 is in `m:capture`; those landed before version 2 of that have it here.
 
     `offset` and `length` are those of the compressed member; `inner_offset` is where the
-    record begins in the inflated member, if it is not alone in it.
+    record begins in the inflated member, if it is not alone in it.  `ending` is that of the
+    generation's stored file (`generation_names`), if the file landed with another: with it, the
+    row alone gives the name.  Version 1 had none.
     """
 
     COLUMN: ClassVar[bytes] = b"m:location."
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     offset: int
     length: int
     inner_offset: int = 0
+    ending: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -146,13 +146,18 @@ class FileStateCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentGeneration:
-    """`l:generation`: the generation that readers use; changing it moves all records at once."""
+    """`l:generation`: the generation that readers use; changing it moves all records at once.
+
+    `ending` is that of its stored file (`generation_names`), if the file landed with another.
+    Version 1 had none.
+    """
 
     COLUMN: ClassVar[bytes] = b"l:generation"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     generation: int
     act: str
+    ending: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

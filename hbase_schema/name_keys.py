@@ -16,7 +16,7 @@ Names of crawls, collections, runs and views contain no `/`, `:`, `+` or space (
 the first `/` of an archive file ends its crawl, and `+` sorts before every crawl.  In
 qa_pairs the run ends at the first space and the pair begins at the last.
 
-A generation is another file: `crawl/path`, `crawl/g2/path`, `crawl/g3/path` …
+A generation is another file, below a folder of its own: see `generation_names`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from pinakes.errors import InputRefused, MalformedRecord
 
+from .generation_names import has_generation_folder
 from .ranges import KeyRange, prefix_range
 from .text import check_name, escape_name, name_bytes, unescape_name
 
@@ -36,7 +37,6 @@ ALL_CRAWLS = KeyRange(b"0", None)
 STORE_KEY = b"+"
 """The row, in `crawls`, of what belongs to the store as a whole."""
 
-_GENERATION = re.compile(r"g([0-9]+)/")
 _PAIR = re.compile(rb"([^ ]+) (.+) ([A-Za-z0-9._-]+):([A-Za-z0-9._-]+)\Z")
 
 
@@ -52,12 +52,12 @@ class PairKey(NamedTuple):
 def archive_file(crawl: str, path: str) -> str:
     """The identity of an archive file: `crawl/path`.
 
-    Raises InputRefused for a path whose first folder is named like a generation (`g2/`).
+    Raises InputRefused for a path whose first folder is named as those of generations (`g2/`).
     """
     check_name(crawl, "a crawl")
-    if not path or path.startswith("/") or _GENERATION.match(path):
+    if not path or path.startswith("/") or has_generation_folder(path):
         raise InputRefused(
-            "the path of an archive file is relative, and its first folder is not g1, g2, …",
+            "the path of an archive file is relative, and its first folder is not g1, g2, g2-gz, …",
             file=path,
         )
     return f"{crawl}/{path}"
@@ -66,25 +66,6 @@ def archive_file(crawl: str, path: str) -> str:
 def crawl_of(archive_file: str) -> str:
     """The crawl that an archive file belongs to."""
     return archive_file.partition("/")[0]
-
-
-def generation_file(archive_file: str, generation: int) -> str:
-    """The file that holds a generation, as named in CDX; the first is the identity."""
-    if generation < 1:
-        raise ValueError("generations are numbered from 1")
-    if generation == 1:
-        return archive_file
-    crawl, _, path = archive_file.partition("/")
-    return f"{crawl}/g{generation}/{path}"
-
-
-def generation_of(name: str) -> tuple[str, int]:
-    """The archive file and the generation of a stored file: the inverse of `generation_file`."""
-    crawl, _, path = name.partition("/")
-    match = _GENERATION.match(path)
-    if match is None:
-        return name, 1
-    return f"{crawl}/{path[match.end() :]}", int(match[1])
 
 
 def encode_file_key(archive_file: str) -> bytes:

@@ -21,6 +21,7 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import InputRefused, PinakesError
+from pinakes.hbase_schema.generation_names import Generation, generation_of
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.heartbeat import Heartbeat
@@ -28,7 +29,6 @@ from pinakes.mr_jobs.lines.problems import problem_text
 from pinakes.mr_jobs.places import STORE, OpenPlaces, split_name
 from pinakes.mr_jobs.stored_generations import read_generations
 from pinakes.profile import Stores, open_folder, open_stores
-from pinakes.rewrite.generations import OldGeneration
 from pinakes.warc.opening import open_source
 from pinakes.warc.source import Source
 
@@ -107,7 +107,7 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
         )
         self.add_file_arg(
             "--generations",
-            help="with --stored: lines of a number and a name: files read in that generation",
+            help="with --stored: lines of a name, a tab, and the stored file that is read for it",
         )
         self.add_passthru_arg(
             "--folder", default="", help="where relative paths begin: tasks work elsewhere"
@@ -185,9 +185,9 @@ class Task:
         with self._places.store(place).open(base) as file:
             yield Source(file, name=name)
 
-    def generation_of(self, name: str) -> OldGeneration:
-        """The generation of a stored file that is read."""
-        return OldGeneration(archive_file=name, generation=self._generations.get(name, 1))
+    def generation_of(self, name: str) -> Generation:
+        """The generation of an archive file that is read."""
+        return generation_of(self._generations.get(name, name))
 
     def count(self, name: str, amount: int = 1) -> None:
         """Add to a counter of the job; it is reported to the framework once, at the end."""

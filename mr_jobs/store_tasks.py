@@ -42,7 +42,6 @@ from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
 from pinakes.mr_jobs.validate import ValidateJob
 from pinakes.mr_jobs.write_generations import WriteGenerationsJob, pair_text, text_pair
 from pinakes.profile import open_folder
-from pinakes.rewrite.generations import OldGeneration
 
 _LINES, _OUT = "lines", "out"
 OnPercent = Callable[[float], None]
@@ -95,7 +94,7 @@ class StoreTasks:
     def decide(
         self,
         lines: Iterable[ManifestLine],
-        generations: Mapping[str, int],
+        generations: Mapping[str, str],
         decisions: Decisions,
         *,
         compare: bool,
@@ -133,7 +132,7 @@ class StoreTasks:
         for output in flagged.outputs:
             yield from map(text_line, self._output_lines(output))
 
-    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, int]) -> None:
+    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, str]) -> None:
         place = f"{self._place}/{wave}"
         self._write_lines(place, map(pair_text, pairs))
         options = ["--run", self._run]
@@ -147,7 +146,7 @@ class StoreTasks:
             generations=generations,
         )
 
-    def validate(self, wave: str, generations: Mapping[str, int]) -> Iterator[Discrepancy]:
+    def validate(self, wave: str, generations: Mapping[str, str]) -> Iterator[Discrepancy]:
         place = f"{self._place}/{wave}"
         written = map(format_pair, self._written(wave))
         originals = map(format_pair, self._originals(place, generations))
@@ -170,12 +169,12 @@ class StoreTasks:
                     after=f"{self._place}/{outcome.folder}/{new}",
                 )
 
-    def _originals(self, place: str, generations: Mapping[str, int]) -> Iterator[OriginalsFile]:
+    def _originals(self, place: str, generations: Mapping[str, str]) -> Iterator[OriginalsFile]:
         """The records that revisits of this wave refer to, by file."""
         lines = (text_pair(text)[0] for text in self._lines(place, _LINES))
         places = sort_outside_memory(map(original_place, lines))
         for name, group in groupby(places, key=itemgetter(0)):
-            stored = OldGeneration(archive_file=name, generation=generations.get(name, 1)).name
+            stored = generations.get(name, name)
             at = [*dict.fromkeys((offset, inner) for _, offset, inner in group)]
             yield OriginalsFile(name=f"{self._root}/{stored}", at=at)
 
@@ -191,7 +190,7 @@ class StoreTasks:
         *,
         options: Iterable[str] = (),
         stored: bool = True,
-        generations: Mapping[str, int] | None = None,
+        generations: Mapping[str, str] | None = None,
     ) -> JobReport:
         request = JobRequest(
             job=job,

@@ -1,4 +1,4 @@
-"""The generation of each file that a job reads, in a file of lines: a number and a name."""
+"""The stored file that a job reads for each archive file, in a file of lines: both names, a tab."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def write_generations(generations: Mapping[str, int], folder: Path) -> Path:
+def write_generations(generations: Mapping[str, str], folder: Path) -> Path:
     """Write the file; archive files not in it are read as they landed."""
     path = folder / "generations"
-    lines = (f"{number} {name}\n" for name, number in generations.items())
+    lines = (f"{name}\t{stored}\n" for name, stored in generations.items())
     path.write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
     return path
 
 
-def read_generations(path: str | None) -> dict[str, int]:
+def read_generations(path: str | None) -> dict[str, str]:
     """Undo `write_generations`."""
     if path is None:
         return {}
     text = Path(path).read_bytes().decode("utf-8", "surrogateescape")
-    pairs = (line.split(" ", 1) for line in text.split("\n") if line)
-    return {name: int(number) for number, name in pairs}
+    # No name of a stored file has a control character.
+    pairs = (line.partition("\t") for line in text.split("\n") if line)
+    return {name: stored for name, _, stored in pairs}

@@ -67,7 +67,7 @@ class JobRequest:
     names: Sequence[str]
     options: Sequence[str] = ()
     stored: bool = False
-    generations: Mapping[str, int] = field(default_factory=dict)
+    generations: Mapping[str, str] = field(default_factory=dict)
     """Of stored files, those that are not to be read as they landed."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """What each task gets as a file, by the option that tells where; `options` name its sum."""

@@ -11,7 +11,6 @@ from pinakes.errors import ConfigError
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.mr_jobs.study.index_row import IndexedFile
-from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
 
 
@@ -46,7 +45,7 @@ def study_inputs(rows: RowStore, crawls: Sequence[str]) -> StudyInputs:
                     archive_file=entry.archive_file,
                     crawl=crawl_of(entry.archive_file),
                     collection=entry.facts.collection,
-                    stored=current_name(entry),
+                    stored=entry.stored_name,
                     captures=entry.facts.captures,
                 )
             )

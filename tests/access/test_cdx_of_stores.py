@@ -19,7 +19,6 @@ from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
@@ -30,9 +29,7 @@ URLS = [f"http://example.org/{number}" for number in range(12)] + ["http://examp
 
 def current_files(scene: Scene) -> list[str]:
     return [
-        generation_file(entry.archive_file, entry.generation)
-        for entry in scan_entries(scene.rows)
-        if entry.state is FileState.STORED
+        entry.stored_name for entry in scan_entries(scene.rows) if entry.state is FileState.STORED
     ]
 
 

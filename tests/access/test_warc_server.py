@@ -30,7 +30,8 @@ from pinakes.catalog.file_rows import read_entry, scan_entries
 from pinakes.errors import StoreUnavailable
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.generation_names import generation_file
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
 from pinakes.row_store.port import Put
 from pinakes.warc.reader import iter_records

@@ -17,7 +17,6 @@ from taken_down import withdraw
 from pinakes.catalog.browsertrix_counts import BrowsertrixCounts, count_as_browsertrix
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name
-from pinakes.hbase_schema.name_keys import generation_file
 
 URI = "http://example.org/"
 DATE = "2020-01-02T03:04:05Z"
@@ -166,7 +165,7 @@ def saved_by_members(scene: Scene) -> int:
     lengths: dict[bytes, int] = {}
     revisits = []
     for entry in scan_entries(scene.rows):
-        name = generation_file(entry.archive_file, entry.generation)
+        name = entry.stored_name
         with scene.archive.open(sidecar_name(name)) as file:
             for row in read_sidecar(file):
                 lengths[row.row_key or b""] = row.length

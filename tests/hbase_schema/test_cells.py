@@ -95,8 +95,8 @@ def test_mapping_order_does_not_change_the_cell(counts: dict[str, int]) -> None:
 
 
 def test_newer_cell_version_is_refused() -> None:
-    with pytest.raises(SchemaError, match="has version 2, and this Pinakes knows 1"):
-        decode_cell(Location, b'{"v":2,"whatever":[]}')
+    with pytest.raises(SchemaError, match="has version 3, and this Pinakes knows 2"):
+        decode_cell(Location, b'{"v":3,"whatever":[]}')
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,6 @@ from pinakes.hbase_schema.name_keys import (
     encode_pair_key,
     encode_run_key,
     files_of,
-    generation_file,
-    generation_of,
     pairs_of,
 )
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
@@ -268,21 +266,12 @@ def test_file_keys_come_back_and_lie_in_their_crawl(crawl: str, path: str) -> No
     assert key not in files_of(crawl + "x")
 
 
-@pytest.mark.parametrize("path", ["", "/abs", "g2/a.warc.gz", "g10/a"])
+@pytest.mark.parametrize(
+    "path", ["", "/abs", "g2/a.warc.gz", "g10/a", "g2-gz/a.warc.zst", "g0-plain/a"]
+)
 def test_a_path_that_could_be_a_generation_is_refused(path: str) -> None:
     with pytest.raises(InputRefused):
         archive_file("crawl", path)
-
-
-def test_generations_have_names_of_their_own() -> None:
-    file = archive_file("crawl", "gallery/g2/a.warc.gz")
-    assert generation_file(file, 1) == file
-    assert generation_file(file, 3) == "crawl/g3/gallery/g2/a.warc.gz"
-    assert [generation_of(generation_file(file, n)) for n in (1, 2, 13)] == [
-        (file, 1), (file, 2), (file, 13)
-    ]  # fmt: skip
-    with pytest.raises(ValueError, match="from 1"):
-        generation_file(file, 0)
 
 
 @given(names, names)

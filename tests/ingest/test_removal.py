@@ -31,7 +31,7 @@ URI = "http://example.org/"
 DATE = "2020-01-02T03:04:05Z"
 # leased, closed; hidden and leaving of two files; then of each hidden, leaving, rows, left,
 # bytes and sidecar of two generations' names, gone, out of flight; lease released, lists, removed.
-STEPS = 30
+STEPS = 38
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,6 @@ from pinakes.catalog.file_rows import scan_entries
 from pinakes.cluster.state import running
 from pinakes.config import Configuration, load_configuration
 from pinakes.profile import Stores, open_stores
-from pinakes.rewrite.generations import current_name
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -47,7 +46,7 @@ def records_of(stores: Stores) -> Records:
     """Each record of each file as it is now, with what it refers to; without the run's name."""
     found: Records = {}
     for entry in scan_entries(stores.rows):
-        with closing(stores.archive.open(current_name(entry))) as file:
+        with closing(stores.archive.open(entry.stored_name)) as file:
             found[entry.archive_file] = [
                 (item.type, item.record_id, *map(item.header.get, _REFERS))
                 for item in iter_records(Source(file, name=entry.archive_file))
@@ -260,7 +259,7 @@ def addresses(stores: Stores) -> tuple[set[Address], set[Address]]:
     for entry in scan_entries(stores.rows):
         if entry.state != "stored":
             continue
-        with closing(stores.archive.open(current_name(entry))) as file:
+        with closing(stores.archive.open(entry.stored_name)) as file:
             for item in iter_records(Source(file, name=entry.archive_file)):
                 assert isinstance(item, Record)
                 if item.type == "revisit":

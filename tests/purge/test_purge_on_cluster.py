@@ -20,7 +20,6 @@ from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.profile import Stores, open_stores
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE
-from pinakes.rewrite.generations import current_name
 
 SOME = pytest.param((23,), id="some")
 ALL = pytest.param(tuple(range(0, 100, 2)), id="all", marks=pytest.mark.faults)
@@ -42,7 +41,7 @@ def given_there(scene: Scene, folder: Path) -> Payloads:
     paths = []
     for name, entry in sorted(Collection(scene.rows, scene.archive, COLLECTION).entries.items()):
         paths.append(folder / name.replace("/", "-"))
-        with closing(scene.archive.open(current_name(entry))) as file:
+        with closing(scene.archive.open(entry.stored_name)) as file:
             paths[-1].write_bytes(file.read())
     return payloads(paths)
 

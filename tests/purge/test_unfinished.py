@@ -32,11 +32,10 @@ from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.run.collection import Collection
-from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.purge.requests import FORCE, PROMOTE, PurgeReport, PurgeRequest
-from pinakes.rewrite.generations import current_generation, current_name
 from pinakes.withdraw.requests import WithdrawalRequest
 from pinakes.withdraw.withdrawing import Withdrawer
 
@@ -81,7 +80,7 @@ def withdraw(scene: Scene, place: str) -> list[str]:
 def require_marks_are_of_records(scene: Scene) -> None:
     """No row says of a record what a generation would have made of it that nobody reads."""
     for entry in Collection(scene.rows, scene.archive, COLLECTION).entries.values():
-        for row in iter_sidecar(scene.archive, current_name(entry)):
+        for row in iter_sidecar(scene.archive, entry.stored_name):
             [found] = get_captures(scene.rows, [row.row_key or b""]).values()
             mark = mark_of(row, found.dedupe.run if found.dedupe is not None else "")
             assert found.dedupe == mark, row.row_key
@@ -90,7 +89,7 @@ def require_marks_are_of_records(scene: Scene) -> None:
 def require_nothing_left(scene: Scene) -> None:
     assert claims_open(scene) == []
     for entry in Collection(scene.rows, scene.archive, COLLECTION).entries.values():
-        left = current_generation(entry).next_name
+        left = entry.current.following().name
         assert scene.archive.size(left) is None
         assert scene.archive.size(sidecar_name(left)) is None
     require_marks_are_of_records(scene)

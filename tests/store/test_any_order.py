@@ -34,7 +34,6 @@ from store_model import StoreModel
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.index.manifest import ManifestLine, place_of
-from pinakes.rewrite.generations import current_name
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -111,7 +110,7 @@ def references(scene: Scene) -> dict[int, int]:
     """Which record refers to which in the files as they are now; ours alone."""
     found = {}
     for entry in scan_entries(scene.rows):
-        with open_source(scene.archive.path_of(current_name(entry))) as source:
+        with open_source(scene.archive.path_of(entry.stored_name)) as source:
             for item in iter_records(source):
                 assert isinstance(item, Record)
                 if item.header.get("Pinakes-Replaced") is not None:

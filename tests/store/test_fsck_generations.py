@@ -17,7 +17,7 @@ from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.row_store.port import Put
@@ -134,7 +134,7 @@ def test_killed_drop_is_finished_by_the_next(
         assert in_child(lambda: list(deduped.drop(0, entries))) == KILLED
     list(deduped.drop(0, entries))
     assert mend(deduped) == []
-    current = {generation_file(entry.archive_file, entry.generation) for entry in entries}
+    current = {entry.stored_name for entry in entries}
     there = {stored.name for stored in deduped.archive.list("c2")}
     assert there == current | set(map(sidecar_name, current))
 

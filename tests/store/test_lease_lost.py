@@ -13,7 +13,7 @@ from pinakes.dedupe.run.progress import Unwatched, store_step
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.ingest.acts import Actor
-from pinakes.rewrite.generations import make_current
+from pinakes.rewrite.generations import Written, make_current
 
 
 def test_lease_is_checked_while_comparing(scene: Scene) -> None:
@@ -66,6 +66,7 @@ def test_file_moved_by_another_act_is_left(scene: Scene, current: int) -> None:
     held = Actor().claim(scene.rows, "c1/part-0.warc.gz", act="dedupe-b")
     earlier = replace(held, claim=replace(held.claim, act="dedupe-a"))
     set_state(scene.rows, earlier, FileState.STORED, FileState.STORED, generation=current)
+    written = Written(archive_file=held.archive_file, generation=3, size=1, sha256="")
     with pytest.raises(Conflict, match="another act has moved"):
-        make_current(scene.rows, held, 2, 3)
+        make_current(scene.rows, held, written)
     assert read_entry(scene.rows, held.archive_file).generation == current

@@ -8,7 +8,6 @@ from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.index.seconds import second_of
-from pinakes.rewrite.generations import current_name
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -21,7 +20,7 @@ def check_marks(scene: Scene) -> int:
     for entry in scan_entries(scene.rows):
         if entry.state != "stored":
             continue
-        name = current_name(entry)
+        name = entry.stored_name
         rows = {row.offset: row for row in iter_sidecar(scene.archive, name)}
         keys = [row.row_key for row in rows.values() if row.row_key is not None]
         captures = get_captures(scene.rows, keys)
@@ -51,7 +50,7 @@ def references(scene: Scene) -> tuple[set[tuple[str | None, str | None]], list[R
     for entry in scan_entries(scene.rows):
         if entry.state != "stored":
             continue
-        with open_source(scene.archive.path_of(current_name(entry))) as source:
+        with open_source(scene.archive.path_of(entry.stored_name)) as source:
             for record in iter_records(source):
                 assert isinstance(record, Record)
                 if record.type == "response":

@@ -93,6 +93,7 @@ SAMPLES: tuple[Cell, ...] = (
     ),
     Location(offset=3_000_000_000, length=4096),
     Location(offset=0, length=70000, inner_offset=512),
+    Location(offset=0, length=70000, ending="zst"),
     ExtractedView(),
     ExtractedView(
         detected_type="text/html",
@@ -161,6 +162,7 @@ SAMPLES: tuple[Cell, ...] = (
     ),
     FileStateCell(state="stored", act="land-1"),
     CurrentGeneration(generation=2, act="dedupe-1"),
+    CurrentGeneration(generation=3, act="compress-1", ending="zst"),
     InFlight(act="land-1"),
     InFlight(act="purge-1", direction="leaving"),
     CrawlFacts(collection="default"),

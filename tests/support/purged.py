@@ -17,7 +17,6 @@ from pinakes.dedupe.run.collection import Collection
 from pinakes.ingest.acts import Actor
 from pinakes.purge.purging import Purger
 from pinakes.purge.requests import PROMOTE, PurgeReport, PurgeRequest
-from pinakes.rewrite.generations import current_name
 
 Payloads = Mapping[bytes, tuple[bytes, bytes, str | None]]
 
@@ -121,7 +120,7 @@ def purge(
 def paths_now(scene: Scene) -> list[Path]:
     """The archive files of all crawls as they are now."""
     entries = Collection(scene.rows, scene.archive, COLLECTION).entries
-    return [scene.archive.path_of(current_name(entry)) for _, entry in sorted(entries.items())]
+    return [scene.archive.path_of(entry.stored_name) for _, entry in sorted(entries.items())]
 
 
 def given(scene: Scene) -> Payloads:

@@ -17,7 +17,6 @@ from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.index.urlkey import urlkey
 from pinakes.profile import open_stores
-from pinakes.rewrite.generations import current_name
 from pinakes.warc.dates import parse_date
 
 CRAWLS = (("c2019", "news", 2019), ("c2020", "news", 2020), ("b2021", "news", 2021))
@@ -115,7 +114,7 @@ def captures_of(
     with open_stores(configuration) as stores:
         for entry in scan_entries(stores.rows):
             assert entry.facts is not None
-            with stores.archive.open(sidecar_name(current_name(entry))) as sidecar:
+            with stores.archive.open(sidecar_name(entry.stored_name)) as sidecar:
                 for row in read_sidecar(sidecar):
                     if row.type == "response" and row.skip is None:
                         crawl = entry.archive_file.partition("/")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -23,8 +24,9 @@ from pinakes.dedupe.validate.file_pairs import Comparison, Discrepancy, compare_
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
+from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.generations import OldGeneration, Written, write_generation
+from pinakes.rewrite.generations import Written, write_generation
 from pinakes.warc.opening import open_source
 
 
@@ -41,7 +43,7 @@ class TasksHere:
     def decide(
         self,
         lines: Iterable[ManifestLine],
-        generations: Mapping[str, int],
+        generations: Mapping[str, str],
         decisions: Decisions,
         *,
         compare: bool,
@@ -54,21 +56,17 @@ class TasksHere:
                 if line.is_duplicate:
                     yield line
 
-    def _files(self, names: Iterable[str], generations: Mapping[str, int]) -> StoredFiles:
-        stored = {
-            name: OldGeneration(archive_file=name, generation=generations.get(name, 1)).name
-            for name in names
-        }
-        return StoredFiles(self._archive, stored)
+    def _files(self, names: Iterable[str], generations: Mapping[str, str]) -> StoredFiles:
+        return StoredFiles(self._archive, {name: generations.get(name, name) for name in names})
 
-    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, int]) -> None:
+    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, str]) -> None:
         self.waves += 1
         out = LocalArchiveStore(self._aside / wave / "_written")
         notes = []
         for name, group in groupby(pairs, key=lambda pair: pair[0].file):
             own = list(group)
             originals = {line.original_file or "" for line, _ in own}
-            old = OldGeneration(archive_file=name, generation=generations.get(name, 1))
+            old = generation_of(generations.get(name, name))
             decided = decided_by_ordinal(self._archive, old.name, own)
             assert decided is not None
             count = RefsCount()
@@ -89,11 +87,10 @@ class TasksHere:
                     annotate=partial(annotate, decided),
                 )
             sidecar = out.checksum(sidecar_name(written.name))
-            notes.append([name, written.generation, written.size, written.sha256, sidecar,
-                          count.records, count.saved_bytes])  # fmt: skip
+            notes.append([asdict(written), sidecar, count.records, count.saved_bytes])
         (self._aside / wave / "notes").write_text(json.dumps(notes))
 
-    def validate(self, wave: str, generations: Mapping[str, int]) -> Iterator[Discrepancy]:
+    def validate(self, wave: str, generations: Mapping[str, str]) -> Iterator[Discrepancy]:
         found = Comparison()
         with Resolution() as resolution:
             for outcome in self.outcomes(wave):
@@ -108,11 +105,12 @@ class TasksHere:
 
     def outcomes(self, wave: str) -> Iterator[FileOutcome]:
         for note in json.loads((self._aside / wave / "notes").read_text()):
-            name, generation, size, sha256, sidecar, records, saved = note
+            content, sidecar, records, saved = note
+            written = Written(**content)
             yield FileOutcome(
-                archive_file=name,
+                archive_file=written.archive_file,
                 folder=f"{wave}/_written",
-                written=Written(archive_file=name, generation=generation, size=size, sha256=sha256),
+                written=written,
                 sidecar_sha256=sidecar,
                 count=RefsCount(records, saved),
             )

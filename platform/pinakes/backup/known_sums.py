@@ -7,7 +7,8 @@ from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_of
+from pinakes.hbase_schema.generation_names import generation_of
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import RowStore
 
 from .contents import FileLine
@@ -25,11 +26,17 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
     """
     if line.name.endswith(SIDECAR):
         return None
-    archive_file, generation = generation_of(line.name)
+    archive_file, generation, _ = generation_of(line.name)
     column = numbered_column(GenerationFacts, generation)
-    cells = rows.versions("files", encode_file_key(archive_file), column)
-    known = {decode_cell(GenerationFacts, cell.value).sha256 for cell in cells}
-    if line.sha256 in known or not any(cell.timestamp_ms <= watermark_ms for cell in cells):
+    versions = rows.versions("files", encode_file_key(archive_file), column)
+    # Acts that ended before may have written this generation in another compression.
+    known = {
+        facts.sha256: cell.timestamp_ms
+        for cell in versions
+        for facts in [decode_cell(GenerationFacts, cell.value)]
+        if facts.file == line.name
+    }
+    if line.sha256 in known or not any(time_ms <= watermark_ms for time_ms in known.values()):
         return None
     return DigestMismatch(
         "its SHA-256 differs from the catalogue's; copied as it is: see `pinakes fsck`",

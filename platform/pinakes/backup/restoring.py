@@ -19,7 +19,7 @@ from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.generation_names import iter_generation_files
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.row_store.port import RowStore
 
@@ -209,10 +209,10 @@ def _wanted(entry: FileEntry, there: dict[str, FileLine]) -> Iterator[str]:
     if state is None or state.is_gone or state is FileState.REFUSED:
         return
     for generation in range(1, entry.generation + 1):
-        name = generation_file(entry.archive_file, generation)
-        if state is FileState.LANDING and not _is_landed(entry, there.get(name)):
+        names = list(iter_generation_files(entry.archive_file, generation))
+        if state is FileState.LANDING and not _is_landed(entry, there.get(names[0])):
             return
-        for stored in (name, sidecar_name(name)):
+        for stored in (*names, *map(sidecar_name, names)):
             if stored in there:
                 yield stored
 

@@ -17,6 +17,7 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import COMPLETED_BY, GONE, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
 from pinakes.catalog.file_counts import has_landed
+from pinakes.catalog.file_records import read_generations, stored_names
 from pinakes.catalog.file_rows import (
     INFLIGHT,
     FileEntry,
@@ -40,7 +41,6 @@ from pinakes.hbase_schema.name_keys import (
     crawl_of,
     encode_crawl_key,
     encode_file_key,
-    generation_file,
 )
 from pinakes.hbase_schema.run_cells import Lease, RunState
 from pinakes.ingest.acts import Actor
@@ -147,7 +147,7 @@ class Settler:
         """Whether fsck was rewriting its sidecar when the files were snapshotted."""
         if entry.state is not FileState.STORED:
             return False
-        name = generation_file(entry.archive_file, entry.generation)
+        name = entry.stored_name
         return self._archive.size(sidecar_name(name)) is None
 
     # --- crawls and leases
@@ -216,9 +216,8 @@ class Settler:
             )
 
     def _has_sidecar(self, entry: FileEntry) -> bool:
-        numbers = range(1, entry.generation + 1)
-        names = (sidecar_name(generation_file(entry.archive_file, n)) for n in numbers)
-        return any(self._archive.size(name) is not None for name in names)
+        names = stored_names(entry, read_generations(self._rows, entry.archive_file))
+        return any(self._archive.size(sidecar_name(name)) is not None for name in names)
 
     def _claim(self, name: str) -> Held:
         return self._actor.claim(self._rows, name, act=self._actor.new_act(VERB))

@@ -20,7 +20,6 @@ from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.ingest.fsck_mending import iter_batches
 from pinakes.ingest.fsck_stored import StoredFileCheck
 from pinakes.row_store.port import Delete, Put, RowStore
@@ -56,7 +55,7 @@ class StoredRows:
                 yield Settled(code="rows", file=self._name, message=finding.message)
             elif finding.code != "reference":
                 self.problems.append(PinakesError(finding.message, file=finding.file))
-        stored = generation_file(self._name, entry.generation)
+        stored = entry.stored_name
         if self._archive.size(stored) is None:
             return
         run = self._run_of(entry)

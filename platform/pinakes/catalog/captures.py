@@ -22,7 +22,7 @@ from pinakes.hbase_schema.capture_cells import (
 from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
 from pinakes.hbase_schema.cells import C, decode_cell
 from pinakes.hbase_schema.columns import column_suffix
-from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Row, RowStore
 
@@ -170,7 +170,7 @@ def placed_by(capture: Capture, entry: FileEntry) -> Placed | None:
     return Placed(
         capture=capture,
         entry=entry,
-        file=generation_file(entry.archive_file, entry.generation),
+        file=generation_file(entry.archive_file, entry.generation, location.ending),
         location=location,
     )
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME, cdx_digest
 from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, decode_capture_key
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.index.cdx_lines import NOT_FOUND_BY, SHARED_MEMBER
 from pinakes.index.cdxj import CDX_11, CdxLine, format_cdx
 from pinakes.index.scan import CAPTURE_TYPES
@@ -45,7 +44,7 @@ def iter_stored_cdx_lines(
     """The lines of a stored file's captures as they are now, in their order, without those that
     were withdrawn; `on_unplaced` gets file and offset of those that have none, and why.
     """
-    name = generation_file(entry.archive_file, entry.generation)
+    name = entry.stored_name
     for row in iter_sidecar(archive, name):
         if row.type not in CAPTURE_TYPES or row.ordinal in entry.withdrawing:
             continue

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.index.entries import Entry
 from pinakes.row_store.port import RowStore
 
@@ -27,7 +26,7 @@ def stored_files(rows: RowStore, crawl: str) -> Iterator[FileEntry]:
 
 def iter_stored_entries(archive: ArchiveReader, entry: FileEntry) -> Iterator[Entry]:
     """The records of a stored file as it is now, in order, without those that were withdrawn."""
-    name = generation_file(entry.archive_file, entry.generation)
+    name = entry.stored_name
     for row in iter_sidecar(archive, name):
         if is_entombed(row) or row.ordinal not in entry.withdrawing:
             yield _entry_of_row(row, name)

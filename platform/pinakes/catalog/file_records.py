@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
 
 from pinakes.archive_store.port import ArchiveReader
@@ -11,7 +11,8 @@ from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.generation_names import generation_file, iter_generation_files
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import RowStore, get_row
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -32,14 +33,49 @@ def read_generations(store: RowStore, archive_file: str) -> dict[int, Generation
     }
 
 
-def stored_names(entry: FileEntry, generations: dict[int, GenerationFacts]) -> list[str]:
+def stored_names(entry: FileEntry, generations: Mapping[int, GenerationFacts]) -> list[str]:
     """The names that its generations may have, the current one first.
 
-    Includes one past the last: a run that died may have published it.
+    Includes those past the last: a run that died may have published it.
     """
     last = max((entry.generation, *generations))
-    numbers = sorted(range(1, last + 2), key=lambda number: number != entry.generation)
-    return [generation_file(entry.archive_file, number) for number in numbers]
+    possible = (
+        name
+        for number in range(1, last + 2)
+        for name in iter_generation_files(entry.archive_file, number)
+    )
+    return sorted(possible, key=lambda name: name != entry.stored_name)
+
+
+def known_names(
+    entry: FileEntry, generations: Mapping[int, GenerationFacts], *, is_unfinished: bool
+) -> Iterator[str]:
+    """Yield the names of its generations as they were written; while an act is not finished, also
+    those that the next one may have."""
+    last = max((entry.generation, *generations))
+    for number in range(1, entry.generation + 1 if is_unfinished else last + 1):
+        yield name_of(entry, generations, number)
+    if is_unfinished:
+        for number in range(entry.generation + 1, last + 2):
+            yield from iter_generation_files(entry.archive_file, number)
+
+
+def older_names(entry: FileEntry) -> list[str]:
+    """The names that generations before the current one may have, in order of number, and those
+    that it has not: of an act which ended before it."""
+    numbers = range(1, entry.generation + 1 if entry.generation > 1 else 1)
+    possible = (
+        name for number in numbers for name in iter_generation_files(entry.archive_file, number)
+    )
+    return [name for name in possible if name != entry.stored_name]
+
+
+def name_of(entry: FileEntry, generations: Mapping[int, GenerationFacts], number: int) -> str:
+    """The stored file of a generation up to the current one."""
+    if number == entry.generation:
+        return entry.stored_name
+    facts = generations.get(number)
+    return facts.file if facts is not None else generation_file(entry.archive_file, number)
 
 
 def iter_known_rows(archive: ArchiveReader, names: list[str]) -> Iterator[SidecarRow] | None:
@@ -91,7 +127,7 @@ def name_in_store(store: RowStore, archive: ArchiveReader, file: str) -> str:
     entry = read_entry(store, file)
     if entry.state is not FileState.STORED:
         raise InputRefused("file not found on disk or in the store", file=file)
-    return generation_file(file, entry.generation)
+    return entry.stored_name
 
 
 def capture_at(

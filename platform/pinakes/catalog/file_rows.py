@@ -20,6 +20,7 @@ from pinakes.hbase_schema.file_cells import (
     ReferencesKept,
 )
 from pinakes.hbase_schema.file_states import FileState, require_next
+from pinakes.hbase_schema.generation_names import Generation
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
@@ -39,6 +40,7 @@ _COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, ReferencesKept.COLUMN, b"l")
 class FileEntry:
     """An archive file as the catalogue knows it; None for unknown values.
 
+    `ending` is that of the current generation, where it landed with another (`generation_names`).
     `state_act` is the act that set its state.  `decided` is None until a dedupe run has
     decided on the file as it has landed now.  `withdrawing` are the ordinals of records that are
     withdrawn, and may still be there.  `references_kept`: its crawlers' revisits are found by what
@@ -54,6 +56,17 @@ class FileEntry:
     state_act: str | None = None
     withdrawing: frozenset[int] = frozenset()
     references_kept: bool = False
+    ending: str | None = None
+
+    @property
+    def current(self) -> Generation:
+        """Its current generation."""
+        return Generation(self.archive_file, self.generation, self.ending)
+
+    @property
+    def stored_name(self) -> str:
+        """The stored file of its current generation."""
+        return self.current.name
 
     @property
     def holds_unkept_revisits(self) -> bool:
@@ -114,6 +127,7 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         facts=facts,
         state=FileState(state.state) if state is not None else None,
         generation=generation.generation if generation is not None else 1,
+        ending=generation.ending if generation is not None else None,
         claim=read(Claim),
         decided=decided if is_of_this_landing else None,
         state_act=state.act if state is not None else None,

@@ -20,7 +20,7 @@ from pinakes.errors import MalformedRecord
 from pinakes.hbase_schema.capture_cells import DigestEntry, Location
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import digests_of
-from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.hbase_schema.ranges import ALL_ROWS, KeyRange, prefix_range
 from pinakes.row_store.port import Row, RowStore
 from pinakes.warc.digest import Digest, parse_digest
@@ -68,7 +68,8 @@ class Original(NamedTuple):
     @property
     def filename(self) -> str:
         """The file of the current generation."""
-        return generation_file(self.place.archive_file, self.place.generation)
+        place = self.place
+        return generation_file(place.archive_file, place.generation, self.location.ending)
 
     @property
     def location(self) -> Location:

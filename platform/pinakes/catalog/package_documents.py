@@ -18,7 +18,6 @@ from urllib.parse import unquote
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.warc.record import Record
 
 from .file_records import iter_sidecar
@@ -54,7 +53,7 @@ def iter_documents(
         package = _DOCUMENTS.match(entry.archive_file)
         if package is None or entry.state is not FileState.STORED:
             continue
-        file = generation_file(entry.archive_file, entry.generation)
+        file = entry.stored_name
         for row in iter_sidecar(archive, file):
             uri = row.target_uri or ""
             is_gone = is_entombed(row) or row.ordinal in entry.withdrawing

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
@@ -62,7 +61,7 @@ def pages_of(
 
 
 def _pages_of_file(archive: ArchiveReader, entry: FileEntry) -> Iterator[Page]:
-    for row in iter_sidecar(archive, generation_file(entry.archive_file, entry.generation)):
+    for row in iter_sidecar(archive, entry.stored_name):
         page = page_of(row)
         if page is not None:
             yield page

@@ -243,9 +243,11 @@ def capture_cells(
     return {CaptureFacts.COLUMN: encode_fields(CaptureFacts, facts)}
 
 
-def location_of(row: SidecarRow) -> Location:
-    """The location of the record in the sidecar's generation."""
-    return Location(offset=row.offset, length=row.length, inner_offset=row.inner_offset)
+def location_of(row: SidecarRow, ending: str | None) -> Location:
+    """The location of the record in the sidecar's generation, whose ending is this."""
+    return Location(
+        offset=row.offset, length=row.length, inner_offset=row.inner_offset, ending=ending
+    )
 
 
 def _sha1(value: bytes | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import crawl_of, generation_file
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 
@@ -99,7 +99,7 @@ def iter_referring(
     Reads its sidecar.  Round trips: a few for every 500 revisits, and one or two for each by a
     crawler that is not resolved by URI and second.
     """
-    name = generation_file(entry.archive_file, entry.generation)
+    name = entry.stored_name
     rows = (
         row
         for row in iter_sidecar(archive, name)

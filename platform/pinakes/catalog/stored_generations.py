@@ -13,7 +13,8 @@ from pinakes.hbase_schema.file_cells import (
     GenerationFacts,
 )
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file, generation_of
+from pinakes.hbase_schema.generation_names import Generation, generation_of
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
 from pinakes.row_store.port import RowStore, get_row
 
@@ -51,8 +52,9 @@ def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
 
     Two round trips.  Raises InputRefused for what is no name at all.
     """
-    archive_file, number = generation_of(name)
-    if number < 1 or generation_file(archive_file, number) != name:
+    asked = generation_of(name)
+    archive_file, number, _ = asked
+    if number < 1 or asked.name != name:
         return None
     facts_column = numbered_column(GenerationFacts, number)
     row = get_row(
@@ -67,11 +69,17 @@ def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
     if decode_cell(FileStateCell, state).state != FileState.STORED.value:
         return None
     present, written = row.value(CurrentGeneration.COLUMN), row.value(facts_column)
-    current = decode_cell(CurrentGeneration, present).generation if present is not None else 1
+    current = Generation(archive_file, 1)
+    if present is not None:
+        cell = decode_cell(CurrentGeneration, present)
+        current = Generation(archive_file, cell.generation, cell.ending)
     # One that a run has written ahead is not read before it is current.
-    if written is None or number > current or hidden_among(store, [archive_file]):
+    if written is None or number > current.number or hidden_among(store, [archive_file]):
         return None
     landed, facts = decode_cell(FileFacts, file), decode_cell(GenerationFacts, written)
+    if facts.file != name:
+        # It became another one: an act that ended before has written this.
+        return None
     return StoredGeneration(
         name=name,
         archive_file=archive_file,
@@ -79,6 +87,6 @@ def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
         format=landed.format,
         size=facts.size,
         sha256=facts.sha256,
-        current=generation_file(archive_file, current),
+        current=current.name,
         withdrawing=withdrawing_in(row, landed),
     )

@@ -12,7 +12,8 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import ExtractedView
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.hbase_schema.name_keys import encode_withdrawn_key, generation_of
+from pinakes.hbase_schema.generation_names import generation_of
+from pinakes.hbase_schema.name_keys import encode_withdrawn_key
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawnFile
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
 from pinakes.warc.tombstone import TOMBSTONE_TYPE
@@ -77,7 +78,7 @@ def require_none_at(
 
     A neighbour in its member may be read, at the place where that begins.
     """
-    entry = read_entry(store, generation_of(name)[0])
+    entry = read_entry(store, generation_of(name).archive_file)
     there = [
         row
         for row in rows_still_there(archive, name, entry.withdrawing)

@@ -14,7 +14,7 @@ from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import RowStore, get_row
 from pinakes.warc.file_names import PACKAGE, base_name, is_archive_name
 
@@ -40,7 +40,7 @@ class ExportedFile:
     @property
     def stored_name(self) -> str:
         """The stored file."""
-        return generation_file(self.entry.archive_file, self.entry.generation)
+        return self.entry.stored_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from pinakes.catalog.requirements import Referring, iter_referring
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.wacz_rows import read_wacz_file
 from pinakes.errors import UnresolvedReference
-from pinakes.hbase_schema.name_keys import crawl_of, generation_file
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_names import base_name
 
@@ -86,7 +86,7 @@ def unresolved(entry: FileEntry, row: SidecarRow) -> UnresolvedReference:
     """What is wrong with a revisit that refers to nothing."""
     return UnresolvedReference(
         "this revisit refers to nothing that is in the store",
-        file=generation_file(entry.archive_file, entry.generation),
+        file=entry.stored_name,
         offset=row.offset,
     )
 
@@ -164,7 +164,11 @@ def requires_of(
         else:
             now, _ = facts_now(store, entry)
             package = None
-            facts = {"filename": base_name(name), "hash": now.sha256, "size": now.size}
+            facts = {
+                "filename": base_name(entry.current.outside_name),
+                "hash": now.sha256,
+                "size": now.size,
+            }
         requires[crawl, package or path] = {**facts, "crawlId": crawl}
     known = [
         {**requires[key], "resources": members[key]} if key in members else requires[key]

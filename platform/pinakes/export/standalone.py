@@ -26,7 +26,6 @@ from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.seconds import second_of
 from pinakes.purge.foreign import Change, ChangedRevisits
-from pinakes.rewrite.generations import current_name
 from pinakes.rewrite.replace import Replacement
 from pinakes.row_store.port import RowStore
 from pinakes.warc.record import Record
@@ -111,14 +110,12 @@ def filled_file(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> It
         if not one.is_resolved:  # since the survey
             raise unresolved(entry, one.row)
         if not one.is_certain:
-            raise UnresolvedReference(
-                SEVERAL_MEANT, file=current_name(entry), offset=one.row.offset
-            )
+            raise UnresolvedReference(SEVERAL_MEANT, file=entry.stored_name, offset=one.row.offset)
         if one.body is not None:
             judged.append(one)
     names = {one.body.facts.archive_file for one in judged if one.body is not None}
     entries = read_entries(store, sorted(names))
-    stored = {name: current_name(one) for name, one in entries.items()}
+    stored = {name: one.stored_name for name, one in entries.items()}
     with StoredFiles(archive, stored) as files:
         yield _filled(files, entries, judged)
 

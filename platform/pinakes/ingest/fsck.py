@@ -13,7 +13,7 @@ from functools import partial
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
 from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
-from pinakes.catalog.file_records import read_generations, stored_names
+from pinakes.catalog.file_records import known_names, read_generations
 from pinakes.catalog.file_rows import (
     FileEntry,
     hidden_among,
@@ -29,7 +29,8 @@ from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import crawl_of, generation_file, generation_of
+from pinakes.hbase_schema.generation_names import generation_of
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
@@ -39,7 +40,6 @@ from .fsck_stored import StoredFileCheck
 
 _SIDECAR = sidecar_name("")
 _RUN = re.compile(r"[a-z-]+-\d{8}T\d{6}-[0-9a-f]{8}\Z")
-_GENERATION = re.compile(r"\Ag[0-9]+/")
 
 
 class Fsck:
@@ -135,10 +135,11 @@ class Fsck:
 
     def _names_of(self, entry: FileEntry) -> list[str]:
         """What the archive may have of it: while a run is not finished, one generation more."""
-        names = stored_names(entry, read_generations(self._rows, entry.archive_file))
+        generations = read_generations(self._rows, entry.archive_file)
         crawl = read_crawl(self._rows, crawl_of(entry.archive_file))
         lease = read_lease(self._rows, crawl.facts.collection) if crawl is not None else None
-        return names if lease is not None and lease.expires_ms else names[:-1]
+        is_unfinished = lease is not None and bool(lease.expires_ms)
+        return list(known_names(entry, generations, is_unfinished=is_unfinished))
 
     def _check_asides(self, asides: list[str], tokens: set[str]) -> Iterator[FsckFinding]:
         there = {stored.name for stored in self._archive.list(ASIDE)}
@@ -208,13 +209,11 @@ class Fsck:
         return None
 
     def _is_current(self, file: str) -> bool:
-        entry = read_entry(self._rows, generation_of(file)[0])
-        return file == generation_file(entry.archive_file, entry.generation)
+        return file == read_entry(self._rows, generation_of(file).archive_file).stored_name
 
     def _is_busy(self, name: str, known: set[str]) -> bool:
         """Whether a process works on this file now, in any generation, or has done so meanwhile."""
-        crawl, _, path = name.partition("/")
-        entry = read_entry(self._rows, f"{crawl}/{_GENERATION.sub('', path)}")
+        entry = read_entry(self._rows, generation_of(name).archive_file)
         if self._acts.is_alive(entry.claim):
             return True
         has_landed = entry.state is FileState.STORED

@@ -29,7 +29,7 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Locatio
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Put, RowStore, get_row
 
@@ -63,7 +63,7 @@ class StoredFileMender:
         self._entry = entry
         self._facts = facts
         self._claim = claim
-        self._name = generation_file(entry.archive_file, entry.generation)
+        self._name = entry.stored_name
 
     def rebuild(self) -> None:
         """Write sidecar and rows of the current generation as its landing or run wrote them.
@@ -158,7 +158,7 @@ class StoredFileMender:
                 generation=generation if first is None else 1,
             )
             if generation != 1:
-                cells[column] = encode_cell(location_of(row))
+                cells[column] = encode_cell(location_of(row, self._entry.ending))
             if is_entombed(row):
                 cells = {column: cells[column], **withdrawn.get(row.row_key, cells)}
             captures.append(Put(row.row_key, cells, act_time_ms))

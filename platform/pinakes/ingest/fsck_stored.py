@@ -9,13 +9,12 @@ from itertools import zip_longest
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import decode_capture, get_captures
-from pinakes.catalog.file_records import iter_sidecar, read_generations
+from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import is_entombed
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
@@ -44,7 +43,7 @@ class StoredFileCheck:
         self._entry = entry
         self._facts = facts
         self._mender = StoredFileMender(rows, archive, entry, facts, claim)
-        self._name = generation_file(entry.archive_file, entry.generation)
+        self._name = entry.stored_name
 
     def findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
         """Yield everything that is wrong with the file; `quick` reads no bytes, `full` all."""
@@ -80,7 +79,7 @@ class StoredFileCheck:
         Nothing is mended: their rows are those of the current generation.
         """
         for generation in range(1, self._entry.generation):
-            name = generation_file(self._entry.archive_file, generation)
+            name = name_of(self._entry, self._generations, generation)
             size = self._archive.size(name)
             if size is None:
                 continue  # dropped; a sidecar without its file would mean that it was lost
@@ -155,7 +154,7 @@ class StoredFileCheck:
             capture = decode_capture(stored) if stored is not None else None
             if capture is None:
                 missing.append(row)
-            elif capture.locations.get(generation) != location_of(row):
+            elif capture.locations.get(generation) != location_of(row, self._entry.ending):
                 wrong.append(row)
             if capture is not None and capture.withdrawal is not None and not is_entombed(row):
                 left += 1

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.declared import may_stand_for
-from pinakes.catalog.file_records import iter_sidecar
+from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, release_claim
 from pinakes.catalog.record_rows import capture_cells, digest_rows, sidecar_row
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
@@ -27,7 +27,6 @@ from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
 from pinakes.dedupe.write.provable import why_left
 from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference, at_place
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.rewrite.generations import Check, Replacements, rewrite_held
 from pinakes.rewrite.replace import Replacement, replacement_of
 from pinakes.row_store.port import Delete, Put, RowStore
@@ -246,10 +245,10 @@ def put_changed_rows(rows: RowStore, archive: ArchiveStore, held: Held, entry: F
 
     By the sidecars of both; may be repeated.  Memory: what was changed.
     """
-    new_name = generation_file(entry.archive_file, entry.generation)
-    old_name = generation_file(entry.archive_file, max(1, entry.generation - 1))
     if entry.generation == 1 or entry.facts is None:
         return
+    new_name, number = entry.stored_name, entry.generation - 1
+    old_name = name_of(entry, read_generations(rows, entry.archive_file), number)
     if any(archive.size(sidecar_name(name)) is None for name in (old_name, new_name)):
         return
     changed = list(_changed_rows(archive, old_name, new_name))

@@ -51,7 +51,7 @@ from pinakes.errors import (
     PinakesError,
     UnresolvedReference,
 )
-from pinakes.hbase_schema.name_keys import generation_of
+from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import LISTED, PURGE, Removal, Remover
@@ -411,7 +411,8 @@ class Purger:
 
     def _drop(self, lease: HeldLease, stored: str) -> None:
         """Delete an older generation that refers to what is gone."""
-        held = self._actor.claim_under(self._rows, self._archive, lease, generation_of(stored)[0])
+        name = generation_of(stored).archive_file
+        held = self._actor.claim_under(self._rows, self._archive, lease, name)
         drop_generations(
             self._rows,
             self._archive,

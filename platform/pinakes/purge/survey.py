@@ -19,7 +19,7 @@ from pinakes.catalog.references import scan_references
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.run.collection import Collection
 from pinakes.errors import Conflict, PinakesError
-from pinakes.hbase_schema.name_keys import crawl_of, generation_file
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 from pinakes.withdraw.choices import Choice
@@ -129,7 +129,7 @@ def superseded_files(
             continue
         if name not in changed and entry.generation < 3:
             continue
-        current = generation_file(name, entry.generation)
+        current = entry.stored_name
         for stored in stored_names(entry, read_generations(rows, name)):
             if stored == current or archive.size(sidecar_name(stored)) is None:
                 continue

@@ -19,7 +19,7 @@ from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token, publish_pair
 from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import TABLE as FILES
-from pinakes.catalog.file_rows import FileEntry, Held, read_entry, require_claim
+from pinakes.catalog.file_rows import Held, read_entry, require_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.record_rows import location_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name, write_sidecar
@@ -28,7 +28,8 @@ from pinakes.hbase_schema.capture_cells import DedupeMark, Location
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import CurrentGeneration, GenerationFacts
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.generation_names import Generation, generation_file, iter_generation_files
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -44,57 +45,31 @@ MarksOf = Callable[[SidecarRow], Mapping[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OldGeneration:
-    """The generation from which the next one is written."""
-
-    archive_file: str
-    generation: int
-
-    @property
-    def name(self) -> str:
-        """Its stored file."""
-        return generation_file(self.archive_file, self.generation)
-
-    @property
-    def next_name(self) -> str:
-        """The stored file of the next generation."""
-        return generation_file(self.archive_file, self.generation + 1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A generation that is published, but not current yet."""
+    """A generation that is published, but not current yet; endings as `Generation` has them."""
 
     archive_file: str
     generation: int
     size: int
     sha256: str
+    ending: str | None = None
+    old_ending: str | None = None
 
     @property
     def name(self) -> str:
         """Its stored file."""
-        return generation_file(self.archive_file, self.generation)
+        return generation_file(self.archive_file, self.generation, self.ending)
 
     @property
     def old_name(self) -> str:
         """The stored file from which it was written."""
-        return generation_file(self.archive_file, self.generation - 1)
-
-
-def current_generation(entry: FileEntry) -> OldGeneration:
-    """A file's current generation."""
-    return OldGeneration(archive_file=entry.archive_file, generation=entry.generation)
-
-
-def current_name(entry: FileEntry) -> str:
-    """The stored file of a file's current generation."""
-    return current_generation(entry).name
+        return generation_file(self.archive_file, self.generation - 1, self.old_ending)
 
 
 def write_generation(
     archive: ArchiveReader,
     to: ArchiveStore,
-    generation: OldGeneration,
+    generation: Generation,
     replacements: Replacements,
     *,
     token: str,
@@ -112,7 +87,8 @@ def write_generation(
         DigestMismatch: by `check`; or if another file has the name of the new one, which no act
             has written, or its records differ.
     """
-    old_name, name = generation.name, generation.next_name
+    new = generation.following()
+    old_name, name = generation.name, new.name
     with (
         archive.open(old_name) as old_file,
         to.create_aside(aside_token(token, REWRITTEN)) as copy,
@@ -124,11 +100,11 @@ def write_generation(
         sha256 = copy.checksum()
         at("rewritten")
         with copy.open() as new_file:
-            new = Source(new_file, name=name, size=size)
-            check(old, new)
+            written = Source(new_file, name=name, size=size)
+            check(old, written)
             at("checked")
             with archive.open(sidecar_name(old_name)) as rows:
-                write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), new, annotate))
+                write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), written, annotate))
         is_of_an_act = to.size(sidecar_name(name)) is not None
         if not publish_pair(to, copy, sidecar, name, sha256=sha256, at=at):
             if not is_of_an_act:
@@ -140,10 +116,12 @@ def write_generation(
             copy.publish(name)
             at("published")
     return Written(
-        archive_file=generation.archive_file,
-        generation=generation.generation + 1,
+        archive_file=new.archive_file,
+        generation=new.number,
         size=size,
         sha256=sha256,
+        ending=new.ending,
+        old_ending=generation.ending,
     )
 
 
@@ -202,13 +180,13 @@ def move_to_generation(
             while batch := list(islice(puts, _BATCH_ROWS)):
                 store.mutate("captures", batch)
 
-    put_cells(lambda row: {column: encode_cell(location_of(row))})
+    put_cells(lambda row: {column: encode_cell(location_of(row, written.ending))})
     at("locations")
     put_cells(marks)
     _put_facts(store, held, written, why)
     at("marked")
     require_claim(store, held)
-    make_current(store, held, written.generation - 1, written.generation)
+    make_current(store, held, written)
     at("moved")
 
 
@@ -221,8 +199,8 @@ def _put_facts(store: RowStore, held: Held, written: Written, why: str) -> None:
     store.mutate(FILES, [Put(key, {column: encode_cell(facts)}, held.claim.act_time_ms)])
 
 
-def make_current(store: RowStore, held: Held, old: int, new: int) -> None:
-    """Move all records of a file from one generation to another at once.
+def make_current(store: RowStore, held: Held, written: Written) -> None:
+    """Move all records of a file from the generation before to this one at once.
 
     Raises:
         Conflict: if the current generation is neither of them.
@@ -230,10 +208,17 @@ def make_current(store: RowStore, held: Held, old: int, new: int) -> None:
     key = encode_file_key(held.archive_file)
     row = get_row(store, FILES, key, columns=[CurrentGeneration.COLUMN])
     before = row.value(CurrentGeneration.COLUMN) if row is not None else None
-    value = encode_cell(CurrentGeneration(generation=new, act=held.claim.act))
+    new = CurrentGeneration(
+        generation=written.generation, act=held.claim.act, ending=written.ending
+    )
+    value = encode_cell(new)
     if before == value:
         return
-    if before is None or decode_cell(CurrentGeneration, before).generation != old:
+    old = decode_cell(CurrentGeneration, before) if before is not None else None
+    if old is None or (old.generation, old.ending) != (
+        written.generation - 1,
+        written.old_ending,
+    ):
         raise Conflict("another act has moved this file's records", file=held.archive_file)
     if not store.check_and_put(FILES, key, CurrentGeneration.COLUMN, expected=before, value=value):
         raise Conflict("another act has moved this file's records", file=held.archive_file)
@@ -244,11 +229,17 @@ def take_back_generation(store: RowStore, archive: ArchiveStore, held: Held) -> 
 
     The marks that were written ahead say again what the records are.
     """
-    old = current_generation(read_entry(store, held.archive_file))
-    if archive.size(sidecar_name(old.next_name)) is None:
-        return
-    run = read_generations(store, held.archive_file)[old.generation].act
-    both = zip(iter_sidecar(archive, old.name), iter_sidecar(archive, old.next_name), strict=True)
+    old = read_entry(store, held.archive_file).current
+    for name in iter_generation_files(old.archive_file, old.number + 1):
+        if archive.size(sidecar_name(name)) is not None:
+            _take_back(store, archive, held, old, name)
+
+
+def _take_back(
+    store: RowStore, archive: ArchiveStore, held: Held, old: Generation, name: str
+) -> None:
+    run = read_generations(store, held.archive_file)[old.number].act
+    both = zip(iter_sidecar(archive, old.name), iter_sidecar(archive, name), strict=True)
     act_time_ms, column = held.claim.act_time_ms, DedupeMark.COLUMN
     changes: Iterator[Put | Delete] = (
         Put(now.row_key, {column: encode_cell(mark)}, act_time_ms)
@@ -261,8 +252,8 @@ def take_back_generation(store: RowStore, archive: ArchiveStore, held: Held) -> 
         store.mutate("captures", batch)
     require_claim(store, held)
     # The sidecar last: by it this is known to be not done.
-    archive.delete(old.next_name)
-    archive.delete(sidecar_name(old.next_name))
+    archive.delete(name)
+    archive.delete(sidecar_name(name))
 
 
 def rewrite_held(
@@ -287,7 +278,7 @@ def rewrite_held(
         return write_generation(
             archive,
             archive,
-            current_generation(read_entry(store, held.archive_file)),
+            read_entry(store, held.archive_file).current,
             replacements,
             token=held.claim.token,
             check=check,

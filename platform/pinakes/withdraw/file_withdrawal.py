@@ -20,10 +20,8 @@ from pinakes.catalog.record_rows import digest_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import entombed, is_entombed
 from pinakes.errors import DigestMismatch
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.rewrite.generations import (
     Written,
-    current_generation,
     move_to_generation,
     write_generation,
 )
@@ -134,7 +132,7 @@ class FileWithdrawer:
         self._rows.mutate("digests", [Delete(key, act_time_ms) for key in sorted(keys)])
 
     def _entomb(self, held: Held, ordinals: set[int]) -> int:
-        old = current_generation(read_entry(self._rows, held.archive_file))
+        old = read_entry(self._rows, held.archive_file).current
         if not _holds(self._archive, old.name, ordinals):
             return 0
         stones = {row.ordinal for row in iter_sidecar(self._archive, old.name) if is_entombed(row)}
@@ -211,7 +209,7 @@ def drop_generations(
     """
     name = held.archive_file
     entry = read_entry(rows, name)
-    current = generation_file(name, entry.generation)
+    current = entry.stored_name
     old = [stored for stored in names if stored != current]
     if not old:
         return

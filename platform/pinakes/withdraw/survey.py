@@ -20,7 +20,6 @@ from pinakes.dedupe.run.collection import Collection
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
-from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest, parse_digest
 from pinakes.warc.source import Source
@@ -207,7 +206,7 @@ def _find_records(collection: Collection, found: Survey) -> None:
 
 def _sources(collection: Collection, names: Iterable[str]) -> Iterator[tuple[str, Source]]:
     for name in names:
-        with collection.archive.open(current_name(collection.entries[name])) as file:
+        with collection.archive.open(collection.entries[name].stored_name) as file:
             yield name, Source(file, name=name)
 
 

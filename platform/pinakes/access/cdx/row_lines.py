@@ -23,7 +23,7 @@ from pinakes.hbase_schema.capture_cells import (
 )
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.name_keys import generation_file, generation_of
+from pinakes.hbase_schema.generation_names import generation_file, generation_of
 from pinakes.row_store.port import Row, RowStore, get_row
 from pinakes.warc.dates import format_14
 
@@ -238,7 +238,7 @@ class RowLines:
 
     def place_of(self, line: Line) -> VisibleFile | None:
         """The archive file that a line's capture is in; None if it lies elsewhere."""
-        name, _ = generation_of(line.value("filename") or "")
+        name = generation_of(line.value("filename") or "").archive_file
         return self.files.among([name]).get(name)
 
     def _fields_of(self, row: Row, place: VisibleFile) -> bytes | None:
@@ -260,7 +260,7 @@ class RowLines:
             "digest": facts.digest,
             "length": str(location.length),
             "offset": str(location.offset),
-            "filename": generation_file(place.archive_file, place.generation),
+            "filename": generation_file(place.archive_file, place.generation, location.ending),
         }
         return encoded({name: value for name, value in values.items() if value is not None})
 

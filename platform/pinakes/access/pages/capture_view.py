@@ -16,7 +16,7 @@ from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import Location, QaVerdict
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.file_cells import GenerationFacts
-from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.row_store.port import RowStore
 from pinakes.warc.record import Record
 
@@ -137,7 +137,7 @@ def _places(captures: ReadableCaptures, shown: Shown) -> Iterator[Place]:
     name = shown.entry.archive_file
     generations = read_generations(captures.rows, name)
     for number, location in sorted(shown.capture.locations.items())[-_PLACES:]:
-        file = generation_file(name, number)
+        file = generation_file(name, number, location.ending)
         try:
             is_there = captures.archive.size(file) is not None
         except PinakesError:

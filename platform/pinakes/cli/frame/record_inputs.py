@@ -27,7 +27,6 @@ from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesError
 from pinakes.index.entries import Entry, entry_of
 from pinakes.profile import Stores, open_stores
-from pinakes.rewrite.generations import current_name
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
@@ -138,7 +137,7 @@ class RecordInputs:
         if isinstance(file, str):
             yield from read_records(file, self.warn, advance, opened=self._given.opened)
             return
-        name = current_name(file)
+        name = file.stored_name
         left_out = self.left_out(file)
         with self.stores.archive.open(name) as opened:
             for source, record in _intact(Source(opened, name=name), self.warn, advance):
@@ -147,7 +146,7 @@ class RecordInputs:
 
     def left_out(self, file: FileEntry) -> set[int]:
         """The ordinals of records that are withdrawn and still there; they are named."""
-        name, left_out = current_name(file), set()
+        name, left_out = file.stored_name, set()
         for row in rows_still_there(self.stores.archive, name, file.withdrawing):
             self.warn(withdrawn_at(name, row.offset))
             left_out.add(row.ordinal)

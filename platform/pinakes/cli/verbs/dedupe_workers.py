@@ -27,7 +27,6 @@ from pinakes.dedupe.run.store_run import CompareFor
 from pinakes.dedupe.run.stored_files import StoredFiles
 from pinakes.dedupe.run.tasks import FileOutcome
 from pinakes.errors import StoreUnavailable
-from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.ingest.acts import Actor
 from pinakes.profile import open_stores
@@ -114,11 +113,8 @@ def _working(
         @lru_cache(maxsize=1)
         def files_of(run: str) -> tuple[RunFiles, StoredFiles]:
             files = RunFiles(stores.runs_folder / run)
-            names = {
-                name: generation_file(name, number) for name, number in files.generations().items()
-            }
             opened.close()  # what the run before this one has left open
-            bodies = StoredFiles(stores.archive, names)
+            bodies = StoredFiles(stores.archive, files.generations())
             opened.enter_context(bodies)
             return files, bodies
 

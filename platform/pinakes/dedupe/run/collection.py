@@ -19,10 +19,10 @@ from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.decide.resolve import UNWATCHED, Comparing
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_progress import Advance, no_advance
 
@@ -62,16 +62,17 @@ class Collection:
             and entry.facts.collection == collection
         }
 
-    def generations(self) -> dict[str, int]:
-        """The current generation of each file, for `as_of`."""
-        return {name: entry.generation for name, entry in self.entries.items()}
+    def generations(self) -> dict[str, str]:
+        """The stored file of each file's current generation, for `as_of`."""
+        return {name: entry.stored_name for name, entry in self.entries.items()}
 
-    def as_of(self, generations: Mapping[str, int]) -> None:
+    def as_of(self, generations: Mapping[str, str]) -> None:
         """Read the files in these generations: those that decisions were made on."""
         self.entries = {
-            name: replace(entry, generation=generations[name])
+            name: replace(entry, generation=then.number, ending=then.ending)
             for name, entry in self.entries.items()
             if name in generations
+            for then in [generation_of(generations[name])]
         }
 
     def read_again(self, rows: RowStore, name: str) -> None:
@@ -80,12 +81,12 @@ class Collection:
 
     def open_files(self) -> StoredFiles:
         """The archive files, by identity; a context manager."""
-        names = {name: current_name(entry) for name, entry in self.entries.items()}
+        names = {name: entry.stored_name for name, entry in self.entries.items()}
         return StoredFiles(self.archive, names)
 
     def sidecar_rows(self, archive_file: str) -> Iterator[SidecarRow]:
         """The records of a file, in order."""
-        with self.archive.open(sidecar_name(current_name(self.entries[archive_file]))) as file:
+        with self.archive.open(sidecar_name(self.entries[archive_file].stored_name)) as file:
             yield from read_sidecar(file)
 
     @property

@@ -59,6 +59,7 @@ class ExtraDisk:
         size: int,
         sidecar_size: int,
         *,
+        ending: str | None,
         captures: int,
         saving: int,
         revisits: Sequence[tuple[ManifestLine, SidecarRow]],
@@ -71,7 +72,7 @@ class ExtraDisk:
         locations = 0
         for line, row in revisits:
             key = row.row_key or b""
-            locations += _cell(key, column, encode_cell(location_of(row)))
+            locations += _cell(key, column, encode_cell(location_of(row, ending)))
             self.marks += _cell(key, DedupeMark.COLUMN, encode_cell(_mark(line, key)))
             self.references += _SIDECAR_BYTES
         self.locations += captures * locations / len(revisits)

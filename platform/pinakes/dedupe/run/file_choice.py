@@ -8,7 +8,6 @@ from typing import NamedTuple
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.rewrite.generations import current_name
 
 from .decided_records import Pair
 from .rewriting_run import RewritingRun
@@ -33,7 +32,7 @@ def choose_file(run: RewritingRun, entry: FileEntry, pairs: Sequence[Pair]) -> C
     """
     if entry.state is not FileState.STORED:
         return Choice("not stored any more")
-    name = current_name(entry)
+    name = entry.stored_name
     old_size = run.archive.size(name)
     if old_size is None:
         raise InputRefused("is lost: the catalogue has it, and the archive has not", file=name)

@@ -14,7 +14,7 @@ from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.rewrite.generations import Written, current_generation
+from pinakes.rewrite.generations import Written
 from pinakes.row_store.port import RowStore
 
 from .decided_records import newly_replaced
@@ -67,10 +67,10 @@ class FileCommitter:
 
     def _commit_claimed(self, held: Held, outcome: FileOutcome, written: Written) -> Committed:
         name = held.archive_file
-        old = current_generation(read_entry(self._rows, name))
-        if old.generation == written.generation:
+        old = read_entry(self._rows, name).current
+        if old.number == written.generation:
             return Committed(name, "done already")
-        if old.generation + 1 != written.generation:
+        if (old.number + 1, old.name) != (written.generation, written.old_name):
             raise Conflict("another act has moved this file's records", file=name)
         self._publish(outcome, written)
         decided = newly_replaced(self._archive, old.name, written.name)

@@ -15,7 +15,7 @@ from pinakes.dedupe.write.given_back import require_records
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.rewrite.generations import Written, current_generation, write_generation
+from pinakes.rewrite.generations import Written, write_generation
 from pinakes.rewrite.replace import Replacement, watched
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
@@ -101,7 +101,7 @@ class FileRewriter:
         return committed
 
     def _write_claimed(self, held: Held, task: FileTask, done: FileProgress) -> Committed:
-        old = current_generation(read_entry(self._rows, held.archive_file))
+        old = read_entry(self._rows, held.archive_file).current
         decided = decided_by_ordinal(self._archive, old.name, task.pairs)
         if decided is None:
             # This run died after the file's move: it has been done.

@@ -29,7 +29,6 @@ from pinakes.index.seconds import second_of
 from pinakes.rewrite.generations import (
     Check,
     Written,
-    current_generation,
     move_to_generation,
     write_generation,
 )
@@ -128,7 +127,7 @@ class LateRevisits:
             return write_generation(
                 self._archive,
                 self._archive,
-                current_generation(entry),
+                entry.current,
                 partial(
                     restorations,
                     originals=originals_of(self._rows, collection, targets),

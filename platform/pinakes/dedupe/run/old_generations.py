@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.file_records import older_names
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import sidecar_name
@@ -17,7 +18,7 @@ from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import RowStore, get_row
 
 DAY_MS = 86_400_000
@@ -51,8 +52,7 @@ def drop_old_generations(
     for entry in entries:
         old = [
             (name, size)
-            for generation in range(1, entry.generation)
-            for name in [generation_file(entry.archive_file, generation)]
+            for name in older_names(entry)
             for size in [archive.size(name)]
             if size is not None
         ]

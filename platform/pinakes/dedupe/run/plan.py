@@ -29,7 +29,6 @@ from pinakes.errors import PinakesError
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.generations import current_name
 
 from .collection import Collection
 from .extra_disk import ExtraDisk
@@ -184,10 +183,11 @@ def _forecast(
             continue
         if worth:
             plan.files += 1
-            stored = current_name(collection.entries[name])
+            stored = collection.entries[name].stored_name
             plan.disk.add_file(
                 collection.archive.size(stored) or 0,
                 collection.archive.size(sidecar_name(stored)) or 0,
+                ending=collection.entries[name].ending,
                 captures=facts.captures,
                 saving=saving,
                 revisits=[(line, row) for line, row, _ in worth],

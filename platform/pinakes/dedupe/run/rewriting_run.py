@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from pinakes.archive_store.port import ArchiveReader, ArchiveStore
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_rows import Held
 from pinakes.dedupe.write.refs import RefsCount
@@ -86,7 +86,7 @@ class RewritingRun:
 
 def move_records(
     rows: RowStore,
-    archive: ArchiveReader,
+    archive: ArchiveStore,
     held: Held,
     written: Written,
     *,

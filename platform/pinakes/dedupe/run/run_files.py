@@ -1,6 +1,6 @@
 """What a run has worked out so far, in a folder of its own.
 
-    STORE/runs/RUN/generations.json     the generation of each file that was decided on
+    STORE/runs/RUN/generations.json     the stored file of each file that was decided on
     STORE/runs/RUN/decided.manifest     every duplicate, with its original: by file, offset
     STORE/runs/RUN/original.keys        the row key of each line's original, line by line
     STORE/runs/RUN/wave.json            what tasks have written, and is not all committed
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pinakes.archive_store.whole_files import written_aside
+from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
 
 DECIDED = "decided.manifest"
@@ -99,13 +100,17 @@ class RunFiles:
             for name, group in groupby(pairs, key=lambda pair: pair[0].file):
                 yield name, list(group)
 
-    def generations(self) -> dict[str, int]:
-        """The generation of each file that was decided on."""
-        return {name: int(str(number)) for name, number in self.read_json(GENERATIONS).items()}
+    def generations(self) -> dict[str, str]:
+        """The stored file of each file that was decided on."""
+        return {
+            # Earlier versions noted a number.
+            name: generation_file(name, noted) if isinstance(noted, int) else str(noted)
+            for name, noted in self.read_json(GENERATIONS).items()
+        }
 
-    def old_generations(self) -> dict[str, int]:
+    def old_generations(self) -> dict[str, str]:
         """The same, but of those as they landed."""
-        return {name: number for name, number in self.generations().items() if number != 1}
+        return {name: stored for name, stored in self.generations().items() if stored != name}
 
     def write_validation(self, discrepancies: Iterable[Mapping[str, object]]) -> int:
         """Keep what validation found amiss; how much that is."""

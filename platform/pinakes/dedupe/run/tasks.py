@@ -44,7 +44,7 @@ class Tasks(Protocol):
     def decide(
         self,
         lines: Iterable[ManifestLine],
-        generations: Mapping[str, int],
+        generations: Mapping[str, str],
         decisions: Decisions,
         *,
         compare: bool,
@@ -55,7 +55,7 @@ class Tasks(Protocol):
         """
         ...
 
-    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, int]) -> None:
+    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, str]) -> None:
         """Have these duplicates, file by file, replaced; nothing is published.
 
         Raises:
@@ -63,7 +63,7 @@ class Tasks(Protocol):
         """
         ...
 
-    def validate(self, wave: str, generations: Mapping[str, int]) -> Iterator[Discrepancy]:
+    def validate(self, wave: str, generations: Mapping[str, str]) -> Iterator[Discrepancy]:
         """Read what `write` has left once more, beside the files as they are; what is amiss.
 
         Every record is compared, and every reference followed to its original's body.

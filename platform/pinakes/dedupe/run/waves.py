@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.file_records import older_names
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.errors import DigestMismatch, PinakesError
-from pinakes.hbase_schema.name_keys import generation_file
 
 Drop = Callable[[Iterable[FileEntry]], Iterable[object]]
 """Drops the old generations of these files, where the grace time allows."""
@@ -20,9 +20,7 @@ Drop = Callable[[Iterable[FileEntry]], Iterable[object]]
 
 def extra_bytes(archive: ArchiveReader, entry: FileEntry) -> int:
     """What a file's generations take beyond the oldest one that is still there."""
-    names = (
-        generation_file(entry.archive_file, number) for number in range(1, entry.generation + 1)
-    )
+    names = (*older_names(entry), entry.stored_name)
     sizes = [size for size in map(archive.size, names) if size is not None]
     return sum(sizes[1:])
 
