@@ -26,14 +26,22 @@ from pinakes.warc.record import Record
 
 Generation = Literal["current", "before"]
 _WRITTEN_BY_DEDUPE = "dedupe"
+_SAME_RECORDS = "zstd"
+"""In another compression."""
 _KEPT_FILES = 10_000
 
 
 def generation_before(current: int, written: Mapping[int, GenerationFacts]) -> int:
-    """The newest generation up to the current one that dedupe did not write."""
+    """The newest generation up to the current one that dedupe did not write; one in another
+    compression counts as written by whoever wrote its records."""
     number = current
-    while number > 1 and number in written and written[number].why == _WRITTEN_BY_DEDUPE:
-        number -= 1
+    while number > 1:
+        source = number
+        while source > 1 and source in written and written[source].why == _SAME_RECORDS:
+            source -= 1
+        if source == 1 or source not in written or written[source].why != _WRITTEN_BY_DEDUPE:
+            break
+        number = source - 1
     return number
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from cdx_by_hand import Line, answer_by_hand, lines_of_files, parsed
+from recompressed import FORMS, recompress
 from scenes import Scene, make_scene, write_crawl, write_late_crawl
 from taken_down import withdraw
 
@@ -140,11 +141,14 @@ def acts(scene: Scene, draw: random.Random) -> list[Callable[[], object]]:
         lambda: scene.land(1),
         lambda: scene.land(2),
         lambda: scene.dedupe(act="dedupe-a", grace_ms=draw.choice([None, 0])),
+        lambda: recompress(scene, draw.choice(list(FORMS)), f"c{draw.choice([1, 2])}"),
         lambda: scene.land(later[0]),
         lambda: scene.land(5),
+        lambda: recompress(scene, "zst"),
         lambda: scene.dedupe(act="dedupe-b"),
         lambda: withdraw(scene, f"http://example.org/{draw.choice([0, 3, 4, 5])}"),
         lambda: scene.land(later[1]),
+        lambda: recompress(scene, draw.choice(list(FORMS))),
         lambda: Remover(scene.rows, scene.archive, Actor()).take_out(f"c{later[1]}", CANCEL),
         lambda: scene.dedupe(act="dedupe-c", grace_ms=0),
     ]

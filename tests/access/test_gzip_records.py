@@ -21,6 +21,11 @@ from pinakes.access.asgi_site import AsgiSite, Route
 from pinakes.access.rules import AccessRules, parse_rules
 from pinakes.access.warc_server import WarcServer
 from pinakes.catalog.file_records import iter_sidecar
+from pinakes.catalog.file_rows import read_entry
+from pinakes.ingest.acts import Actor
+from pinakes.recompression.forms import in_zstd
+from pinakes.recompression.stored import StoredRecompressor
+from pinakes.rewrite.recompress_file import Recompression
 from pinakes.warc.record import IN_MEMORY_BYTES
 from pinakes.warc.write import compress_member
 from pinakes.warc.zstd_writer import FrameWriter, dictionary_frame
@@ -89,6 +94,27 @@ def test_each_record_comes_as_one_gzip_member(store: LandedStore, name: str) -> 
             assert body == compress_member(content, level=1)
             last = row.offset + len(body) - 1
             assert headers["content-range"] == f"bytes {row.offset}-{last}/*"
+
+
+def test_a_file_that_the_store_compressed(store: LandedStore) -> None:
+    store.land("c", "a.warc.gz", FILES["a.warc.gz"])
+    facts = read_entry(store.rows, "c/a.warc.gz").facts
+    assert facts is not None
+    work = StoredRecompressor(store.rows, store.archive, Actor())
+    form = in_zstd(3, zstandard.ZstdCompressionDict(dictionary()))
+    [result] = work.recompress(facts.collection, ["c"], form)
+    assert isinstance(result, Recompression)
+    with asking(store) as ask:
+        for row, content in zip(iter_sidecar(store.archive, result.target), CONTENTS, strict=True):
+            place = f"bytes={row.offset}-{row.offset + row.length - 1}"
+            status, _, body = ask("g2-gz/a.warc.zst", Range=place)
+            assert (status, body) == (206, compress_member(content, level=1))
+        assert ask("a.warc.gz", Range="bytes=0-1")[0] == 206
+        for name in ("g2/a.warc.gz", "g2-gz/a.warc", "g3-gz/a.warc.zst", "a.warc.zst"):
+            assert ask(name, Range="bytes=0-1")[0] == 404
+        store.archive.delete("c/a.warc.gz")
+        status, _, body = ask("a.warc.gz", Range="bytes=0-1")
+        assert (status, b"c/g2-gz/a.warc.zst" in body) == (410, True)
 
 
 @pytest.mark.parametrize("name", ["a.warc.zst", "a.warc.bz2", "known.warc.zst"])

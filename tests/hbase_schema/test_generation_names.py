@@ -140,7 +140,7 @@ def test_a_name_gives_back_what_it_was_made_of(
     except (InputRefused, ValueError):
         return
     assert generation_of(name) == Generation(file, number, ending)
-    assert name in {*iter_generation_files(file, number), generation_file(file, number, ending)}
+    assert (name in iter_generation_files(file, number)) == (ending != "bz2")
     if ending is not None:
         assert ending_of(name) == ending
         assert ending_in(file, ending) == ending

@@ -1,5 +1,5 @@
-"""Crawls that begin, report, land, are committed, deduplicated, purged, cancelled and taken down
-in, in any order, against a simple model.
+"""Crawls that begin, report, land, are committed, deduplicated, compressed anew, purged, cancelled
+and taken down in, in any order, against a simple model.
 
 The model is what each capture gives, and what each crawl has reported.  After every act zlib alone
 is given the same by the store's files, nothing dangles but what was forced or never landed, the
@@ -33,6 +33,7 @@ from purged import (
 )
 from purged import given as given_by
 from raw_payloads import raw_records
+from recompressed import FORMS, recompress
 from reporting import report, report_of
 from scenes import COLLECTION, Scene, make_scene
 from shared_cluster import RunningCluster
@@ -53,6 +54,7 @@ from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, REMOVE, Remover
 from pinakes.profile import open_stores
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE
+from pinakes.rewrite.recompress_file import Recompression
 from pinakes.warc.digest import parse_digest
 
 CRAWLS, PAGES, BODIES = 4, 3, 2
@@ -62,7 +64,7 @@ Capture = tuple[int, int]
 """Crawl and page."""
 Step = tuple[str, int, list[bytes], dict[Capture, int]]
 """An act, its crawl, the records that land, and the bodies of what is reported or lands."""
-ACTS = ["dedupe", PROMOTE, PROMOTE, PROMOTE, REFUSE, FORCE, "cancel", "commit", "commit"]
+ACTS = ["dedupe", PROMOTE, PROMOTE, PROMOTE, REFUSE, FORCE, "cancel", "commit", "commit", *FORMS]
 
 
 @st.composite
@@ -326,6 +328,10 @@ def do(scene: Scene, model: Model, act: str, crawl: int, number: int) -> None:
         assert not report_of_run.problems
         model.check()
         return
+    if act in FORMS:
+        assert all(isinstance(one, Recompression) for one in recompress(scene, act))
+        model.check()
+        return
     if act == "withdraw":
         withdraw_page(scene, model, crawl)
         return
@@ -399,12 +405,16 @@ def a_life() -> list[Step]:
         landing(2, revisit_of(2, 7, (2, LOST), content=1), revisit_of(2, 3, (1, 1), content=2)),
         ("cancel", 3, [], {}),
         landing(3),
+        ("zst", 0, [], {}),
         ("dedupe", 0, [], {}),
+        ("plain", 0, [], {}),
         ("commit", 2, [], {}),
         (REFUSE, 1, [], {}),
         (PROMOTE, 1, [], {}),
+        ("zst", 0, [], {}),
         ("withdraw", 2, [], {}),
         landing(4),
+        ("gz", 0, [], {}),
         (FORCE, 2, [], {}),
         ("commit", 4, [], {}),
     ]

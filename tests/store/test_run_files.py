@@ -10,7 +10,7 @@ from scenes import Scene
 
 from pinakes.catalog.run_rows import put_run, set_run_state
 from pinakes.cli import main
-from pinakes.dedupe.run.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT
+from pinakes.dedupe.run.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT, RunFiles
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 
 pytestmark = pytest.mark.slow
@@ -41,6 +41,18 @@ def test_report_is_kept(scene: Scene) -> None:
     assert dedupe(scene) == 0
     [folder] = (scene.folder / "store" / "runs").iterdir()
     assert names(folder) == [REPORT]
+
+
+def test_generations_as_an_older_version_noted_them(tmp_path: Path) -> None:
+    files = RunFiles(tmp_path)
+    noted = {"c/a.warc.gz": 1, "c/b.warc.gz": 3, "c/c.warc.gz": "c/g2-gz/c.warc.zst"}
+    files.write_json(GENERATIONS, noted)
+    assert files.generations() == {
+        "c/a.warc.gz": "c/a.warc.gz",
+        "c/b.warc.gz": "c/g3/b.warc.gz",
+        "c/c.warc.gz": "c/g2-gz/c.warc.zst",
+    }
+    assert files.old_generations().keys() == {"c/b.warc.gz", "c/c.warc.gz"}
 
 
 @pytest.mark.parametrize("state", ["done", "stopped"])

@@ -82,19 +82,25 @@ def read_contents(store: RowStore, crawl: str) -> Contents:
     stored = list(_stored(store, crawl))
     if not stored:
         raise InputRefused(f"the crawl {crawl} has no archive files")
-    names = member_names({file.archive_file: _missing_end(file) for file in stored})
+    names = member_names(
+        {file.archive_file: _missing_end(file) for file in stored},
+        {file.archive_file: file.current.outside_name for file in stored},
+    )
     files = tuple(_exported(store, file, names[file.archive_file]) for file in stored)
     return Contents(crawl=entry, files=files)
 
 
-def member_names(ends: Mapping[str, str]) -> dict[str, str]:
+def member_names(
+    ends: Mapping[str, str], outside: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """What each file is named, without folders: `a.warc.gz`; no two alike in any case.
 
     `ends` has what is put behind each name: `.warc.gz` of `a.txt`, else nothing.  Files of one base
     name get their folders before it, `item-archive-a.warc.gz`; where that is long, or another's, a
-    mark.  The same files give the same names.
+    mark.  The same files give the same names.  `outside` has what they are called as they are now.
     """
-    bases = {name: base_name(name) + end for name, end in ends.items()}
+    outside = outside or {name: name for name in ends}
+    bases = {name: base_name(outside[name]) + end for name, end in ends.items()}
     counts = Counter(base.casefold() for base in bases.values())
     taken: set[str] = set()
     names = {}
@@ -106,7 +112,7 @@ def member_names(ends: Mapping[str, str]) -> dict[str, str]:
     for name in sorted(ends, key=order):
         named = plain_name(bases[name])
         if counts[bases[name].casefold()] > 1:
-            named = flat_name(name.partition("/")[2] + ends[name])
+            named = flat_name(outside[name].partition("/")[2] + ends[name])
         if named.casefold() in taken:
             mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
             named = f"{mark}-{plain_name(bases[name])}"

@@ -3,7 +3,8 @@
     copy with replacements ─▶ on disk ─▶ compared with the old ─▶ published, sidecar first
         ─▶ locations written ahead ─▶ one check-and-put moves all its records at once
 
-The old generation is kept, and a check-and-put moves back to it.  After a kill at any point,
+It is in the compression of the old one, unless all of it is written in another form.  The old
+generation is kept, and a check-and-put moves back to it.  After a kill at any point,
 the same call completes the work: a file published before is compared with what is written, and
 replaced by it where the two differ.  Whoever holds the claim can also take it back.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, zip_longest
+from typing import NamedTuple
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
@@ -28,17 +30,32 @@ from pinakes.hbase_schema.capture_cells import DedupeMark, Location
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import CurrentGeneration, GenerationFacts
-from pinakes.hbase_schema.generation_names import Generation, generation_file, iter_generation_files
+from pinakes.hbase_schema.generation_names import (
+    Generation,
+    ending_in,
+    generation_file,
+    iter_generation_files,
+)
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .replace import Replacement, copy_file_with_replacements
+from .replace import Replacement, copy_file_with_replacements, write_pieces
 
 _BATCH_ROWS = 4000
 Replacements = Callable[[Source], Iterator[Replacement]]
+
+
+class InAnotherForm(NamedTuple):
+    """All of a file, compressed otherwise; `ending` is that of the new one (`generation_names`)."""
+
+    ending: str
+    pieces: Callable[[Source], Iterable[bytes | memoryview]]
+
+
+Contents = Replacements | InAnotherForm
 Check = Callable[[Source, Source], None]
 Annotate = Callable[[SidecarRow, Record], SidecarRow]
 MarksOf = Callable[[SidecarRow], Mapping[bytes, bytes]]
@@ -70,7 +87,7 @@ def write_generation(
     archive: ArchiveReader,
     to: ArchiveStore,
     generation: Generation,
-    replacements: Replacements,
+    contents: Contents,
     *,
     token: str,
     check: Check,
@@ -87,7 +104,7 @@ def write_generation(
         DigestMismatch: by `check`; or if another file has the name of the new one, which no act
             has written, or its records differ.
     """
-    new = generation.following()
+    new = _following(generation, contents)
     old_name, name = generation.name, new.name
     with (
         archive.open(old_name) as old_file,
@@ -95,8 +112,11 @@ def write_generation(
         to.create_aside(aside_token(token, SIDECAR)) as sidecar,
     ):
         old = Source(old_file, name=generation.archive_file)
-        with archive.open(old_name) as copied:
-            size = copy_file_with_replacements(copied, copy.file, old.size, replacements(old))
+        if isinstance(contents, InAnotherForm):
+            size = write_pieces(copy.file, contents.pieces(old))
+        else:
+            with archive.open(old_name) as copied:
+                size = copy_file_with_replacements(copied, copy.file, old.size, contents(old))
         sha256 = copy.checksum()
         at("rewritten")
         with copy.open() as new_file:
@@ -123,6 +143,13 @@ def write_generation(
         ending=new.ending,
         old_ending=generation.ending,
     )
+
+
+def _following(generation: Generation, contents: Contents) -> Generation:
+    if not isinstance(contents, InAnotherForm):
+        return generation.following()
+    ending = ending_in(generation.archive_file, contents.ending)
+    return generation.following()._replace(ending=ending)
 
 
 def _moved_rows(
@@ -153,7 +180,7 @@ def _moved_rows(
 
 def move_to_generation(
     store: RowStore,
-    archive: ArchiveReader,
+    archive: ArchiveStore,
     held: Held,
     written: Written,
     *,
@@ -186,8 +213,18 @@ def move_to_generation(
     _put_facts(store, held, written, why)
     at("marked")
     require_claim(store, held)
+    _delete_others(archive, written)
     make_current(store, held, written)
     at("moved")
+
+
+def _delete_others(archive: ArchiveStore, written: Written) -> None:
+    """Delete what an act that died before it was current has left of the same generation, in
+    another compression: by nothing but its name is it known."""
+    for name in iter_generation_files(written.archive_file, written.generation):
+        if name != written.name and archive.size(sidecar_name(name)) is not None:
+            archive.delete(name)
+            archive.delete(sidecar_name(name))
 
 
 def _put_facts(store: RowStore, held: Held, written: Written, why: str) -> None:
@@ -260,26 +297,26 @@ def rewrite_held(
     store: RowStore,
     archive: ArchiveStore,
     held: Held,
-    parts: Callable[[], tuple[Replacements, Check]],
+    parts: Callable[[], tuple[Contents, Check]],
     *,
-    annotate: Annotate,
+    annotate: Annotate = lambda row, record: row,
     marks: MarksOf = lambda row: {},
     why: str,
     at: Callable[[str], None] = lambda step: None,
 ) -> None:
     """Write the next generation of a file whose claim is held, and make it current.
 
-    `parts` gives the replacements and the check of one attempt: there are several where a server
+    `parts` gives the contents and the check of one attempt: there are several where a server
     that takes part in writing is lost.  Raises as `write_generation` and `move_to_generation`.
     """
 
     def write() -> Written:
-        replacements, check = parts()
+        contents, check = parts()
         return write_generation(
             archive,
             archive,
             read_entry(store, held.archive_file).current,
-            replacements,
+            contents,
             token=held.claim.token,
             check=check,
             annotate=annotate,

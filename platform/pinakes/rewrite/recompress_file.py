@@ -142,15 +142,33 @@ def plan_file(
         result = Recompression(
             file=place, target=str(target), outcome=PLANNED, bytes_before=source.size
         )
-        sample = _Sample(min(1.0, _SAMPLE_BYTES / max(source.size, 1)))
-        parts = sample.drawn(_parts(source, result))
-        written = sum(map(len, iter_members(parts, form, threads=threads))) - len(form.start)
-        if sample.records < sum(result.records.values()):
-            result.sampled_records = sample.records
-        scale = sample.all_bytes / sample.drawn_bytes if sample.drawn_bytes else 0.0
-        result.bytes_after = round(written * scale) + len(form.start)
+        forecast(source, form, result, threads=threads)
         source.check_unchanged()
     return result
+
+
+def forecast(
+    source: Source,
+    form: MemberForm,
+    result: Recompression,
+    *,
+    threads: int = 1,
+    of_all: bool = False,
+) -> None:
+    """Work out how large a file would be in another form; by all records, if asked to, or if they
+    are few.
+
+    Raises:
+        MalformedRecord: bytes of the file cannot be read.
+        InputRefused: it has no record.
+    """
+    sample = _Sample(1.0 if of_all else min(1.0, _SAMPLE_BYTES / max(source.size, 1)))
+    parts = sample.drawn(_parts(source, result))
+    written = sum(map(len, iter_members(parts, form, threads=threads))) - len(form.start)
+    if sample.records < sum(result.records.values()):
+        result.sampled_records = sample.records
+    scale = sample.all_bytes / sample.drawn_bytes if sample.drawn_bytes else 0.0
+    result.bytes_after = round(written * scale) + len(form.start)
 
 
 class _Sample:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -158,9 +159,36 @@ class _Copy(Protocol):
     def flush(self) -> None: ...
 
 
+def write_pieces(target: BinaryIO, pieces: Iterable[bytes | memoryview]) -> int:
+    """Write a new file whole; return the bytes written.
+
+    Raises:
+        StoreUnavailable: if the disk is full.
+    """
+    written = 0
+    with _disk_may_be_full():
+        for piece in pieces:
+            target.write(piece)
+            written += len(piece)
+        target.flush()
+    return written
+
+
+@contextmanager
+def _disk_may_be_full() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreUnavailable(
+                "the disk is full; nothing was published: make room and run again"
+            ) from error
+        raise
+
+
 def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) -> int:
     at = 0
-    try:
+    with _disk_may_be_full():
         for offset, length, pieces in replacements:
             if offset < at or offset + length > size:
                 raise PinakesError(f"a replacement at {offset} overlaps, or reaches past the end")
@@ -170,12 +198,6 @@ def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) ->
             at = offset + length
         target_file.copy(at, size)
         target_file.flush()
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise StoreUnavailable(
-                "the disk is full; nothing was published: make room and run again"
-            ) from error
-        raise
     return target_file.written
 
 

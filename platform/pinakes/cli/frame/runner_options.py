@@ -64,10 +64,13 @@ class JobRunner:
             raise ConfigError(f"--runner does not support {', '.join(names)}")
 
 
-def add_runner(parser: argparse.ArgumentParser, *takes: str) -> argparse._ArgumentGroup:
+def add_runner(
+    parser: argparse.ArgumentParser, *takes: str, settings: str = "settings, with --runner"
+) -> argparse._ArgumentGroup:
     """`--runner`, its settings, and of `stored`, `options` and `print` those that the job takes.
 
-    What only a job takes besides is to be added to the group that is returned.
+    What only a job takes besides is to be added to the group that is returned.  `settings` is the
+    title of the settings, of which a verb may use some without a job.
     """
     group = parser.add_argument_group("with --runner")
     group.add_argument(
@@ -78,7 +81,7 @@ def add_runner(parser: argparse.ArgumentParser, *takes: str) -> argparse._Argume
     )
     for name in takes:
         group.add_argument(f"--{name}", **_OPTIONS[name])
-    add_settings(parser, *_SETTINGS, title="settings, with --runner")
+    add_settings(parser, *_SETTINGS, title=settings)
     return group
 
 

@@ -1,4 +1,7 @@
-"""`pinakes zstd compress` and `decompress`: archive files in another compression."""
+"""`pinakes zstd compress` and `decompress`: archive files in another compression.
+
+With `-o`; without it, crawls of the store are meant: see `zstd_stored`.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,8 @@ def configure_compress(parser: argparse.ArgumentParser) -> None:
         "--dictionary",
         metavar="DICT",
         help="compress with this dictionary, or with that of this Zstandard archive file, and put "
-        "it into each file (default: none, also for a file that has one)",
+        "it into each file (default: none, also for a file that has one; for a crawl the one that "
+        "its collection keeps)",
     )
     parser.add_argument(
         "--level",
@@ -105,9 +109,14 @@ def dictionary_of(arguments: argparse.Namespace) -> ZstdCompressionDict | None:
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    add_inputs(parser, "FILE", "WARC or ARC files in any compression, or folders of them")
+    add_inputs(
+        parser,
+        "FILE|CRAWL",
+        "WARC or ARC files in any compression, or folders of them, with -o; without it crawls or "
+        "collections of the store, whose files get a new generation",
+    )
     parser.add_argument(
-        "-o", "--output", metavar="DIR", required=True, help="folder for the new files"
+        "-o", "--output", metavar="DIR", help="folder for the new files; not for crawls"
     )
     parser.add_argument(
         "-j", "--jobs", metavar="N", help="number of threads that compress (default: 1)"
@@ -143,7 +152,7 @@ def _write_all(request: _Request, console: Console) -> Exit:
             before, after = before + result.bytes_before, after + result.bytes_after
             console.result(result.as_json(), text=sentence(result))
     if len(names) > 1:
-        console.say(f"{_sizes(before, after)} in all")
+        console.say(f"{sizes(before, after)} in all")
     return Exit.DONE if complete else Exit.SOME_FAILED
 
 
@@ -169,8 +178,8 @@ def _do(name: str, request: _Request, progress: Progress) -> Recompression:
 def sentence(result: Recompression) -> str:
     """What people are told of a file."""
     records = ", ".join(f"{count} {name}" for name, count in sorted(result.records.items()))
-    sizes = _sizes(result.bytes_before, result.bytes_after)
-    parts = [f"{result.file} -> {result.target}: {result.outcome}, {records}", sizes]
+    change = sizes(result.bytes_before, result.bytes_after)
+    parts = [f"{result.file} -> {result.target}: {result.outcome}, {records}", change]
     if stretches := len(result.stretches):
         parts.append(f"{stretches} stretches that are no record, kept unchanged")
     if result.sampled_records is not None:
@@ -184,7 +193,8 @@ def sentence(result: Recompression) -> str:
     return printable("; ".join(parts))
 
 
-def _sizes(before: int, after: int) -> str:
+def sizes(before: int, after: int) -> str:
+    """Both, and what one is of the other."""
     ratio = f" ({after / before:.1%})" if before else ""
     return f"{before:,} -> {after:,} bytes{ratio}"
 

@@ -15,10 +15,12 @@ from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.options import inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
-from pinakes.cli.verbs import zstd_convert
-from pinakes.errors import PinakesError
+from pinakes.cli.verbs import zstd_convert, zstd_stored
+from pinakes.errors import ConfigError, PinakesError
 from pinakes.rewrite.member_forms import MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import Recompression
+
+_SETTINGS = "settings, with --runner; of crawls --store, too"
 
 
 class _Told(NamedTuple):
@@ -32,17 +34,20 @@ class _Told(NamedTuple):
 def configure_compress(parser: argparse.ArgumentParser) -> None:
     """As without a job, and where one runs."""
     zstd_convert.configure_compress(parser)
-    add_runner(parser, "stored", "options")
+    add_runner(parser, "stored", "options", settings=_SETTINGS)
 
 
 def configure_decompress(parser: argparse.ArgumentParser) -> None:
     """As without a job, and where one runs."""
     zstd_convert.configure_decompress(parser)
-    add_runner(parser, "stored", "options")
+    add_runner(parser, "stored", "options", settings=_SETTINGS)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """Write each file in another compression: in this process, or by a job."""
+    """Write each file in another compression: in this process, or by a job; crawls here."""
+    if arguments.output is None:
+        _refuse_job_of(arguments)
+        return zstd_stored.run(arguments, console)
     runner = runner_of(arguments)
     if runner is None:
         return zstd_convert.run(arguments, console)
@@ -53,6 +58,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     names = zstd_convert.without_clashes(names, folder, told.form)
     done = _by_job(names, arguments.output, told, runner, console)
     return Exit.SOME_FAILED if failed else done
+
+
+def _refuse_job_of(arguments: argparse.Namespace) -> None:
+    """`Raises` ConfigError for what only a job takes, but for the store."""
+    if runner_of(argparse.Namespace(**{**vars(arguments), "store": None})) is not None:
+        raise ConfigError("--runner needs -o: crawls of the store are written by this process")
 
 
 def _told_of(arguments: argparse.Namespace) -> _Told:

@@ -1,0 +1,194 @@
+"""`pinakes zstd compress` and `decompress` of crawls: their files' next generations."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from pinakes.archive_store.located import is_at
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.crawl_rows import scan_crawls
+from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import configuration_of, inputs_of
+from pinakes.cli.frame.output import Console
+from pinakes.cli.verbs.zstd_convert import dictionary_of, sentence, sizes
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError, PinakesError
+from pinakes.ingest.acts import Actor
+from pinakes.profile import Stores, open_stores
+from pinakes.recompression.forms import (
+    IN_GZIP,
+    UNCOMPRESSED,
+    StoredForm,
+    in_zstd,
+    in_zstd_as_kept,
+)
+from pinakes.recompression.stored import LEFT, Result, StoredRecompressor
+from pinakes.rewrite.recompress_file import Recompression
+from pinakes.row_store.port import RowStore
+from pinakes.warc.gzip_members import NAME as GZIP
+from pinakes.warc.zstd_frames import NAME as ZSTD
+
+FormMaker = Callable[[ArchiveStore, str], StoredForm]
+"""The form for the files of a collection."""
+_NAMES = {ZSTD: "Zstandard", GZIP: "gzip", None: "no compression"}
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Of all files."""
+
+    written: int = 0
+    left: int = 0
+    before: int = 0
+    after: int = 0
+    extra: int = 0
+    """What new generations and their sidecars take."""
+    problems: int = 0
+
+    def add(self, result: Recompression, archive: ArchiveStore) -> None:
+        if result.outcome == LEFT:
+            self.left += 1
+            return
+        self.written += 1
+        self.before += result.bytes_before
+        self.after += result.bytes_after
+        self.extra += result.bytes_after + (archive.size(sidecar_name(result.file)) or 0)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Write the files of crawls anew, or say what that would save."""
+    names = list(inputs_of(arguments))
+    configuration = configuration_of(arguments)
+    form_of = form_maker_of(arguments)
+    only_says = arguments.plan or arguments.dry_run
+    summary = _Sum()
+    with _opened(configuration, names) as stores:
+        crawls = _crawls_of(stores.rows, names)
+        forms = {collection: form_of(stores.archive, collection) for collection in crawls}
+        for collection, form in forms.items():
+            console.say(_about(collection, form))
+        with console.progress("zstd", total=_size_of(stores, crawls)) as progress:
+            work = StoredRecompressor(
+                stores.rows,
+                stores.archive,
+                Actor(),
+                threads=configuration.jobs,
+                advance=progress.advance,
+            )
+            for collection, of_it in crawls.items():
+                form = forms[collection]
+                results = (
+                    work.plan(of_it, form, of_all=arguments.dry_run)
+                    if only_says
+                    else work.recompress(collection, of_it, form)
+                )
+                _tell(results, collection, form, stores.archive, summary, console)
+    _say_sum(summary, console, only_says=only_says)
+    return Exit.SOME_FAILED if summary.problems else Exit.DONE
+
+
+def form_maker_of(arguments: argparse.Namespace) -> FormMaker:
+    """What is written; `Raises` ConfigError for a level or dictionary that cannot be used."""
+    if arguments.action == "decompress":
+        plain = UNCOMPRESSED if arguments.plain else IN_GZIP
+        return lambda archive, collection: plain
+    level = arguments.level
+    given = in_zstd(level, dictionary_of(arguments))
+    if arguments.dictionary is not None:
+        return lambda archive, collection: given
+    return lambda archive, collection: in_zstd_as_kept(archive, collection, level)
+
+
+@contextmanager
+def _opened(configuration: Configuration, names: Sequence[str]) -> Iterator[Stores]:
+    with ExitStack() as stack:
+        try:
+            stores = stack.enter_context(open_stores(configuration))
+        except ConfigError as error:
+            files = [name for name in names if is_at(name)]
+            if not files:
+                raise
+            raise ConfigError(f"{files[0]}: for files give -o DIR; {error.message}") from error
+        yield stores
+
+
+def _crawls_of(rows: RowStore, names: Sequence[str]) -> dict[str, list[str]]:
+    """The crawls of these names, or in collections of these names, by collection.
+
+    Raises ConfigError for what is neither.
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    there = list(scan_crawls(rows))
+    for name in names:
+        some = [crawl for crawl in there if name in (crawl.crawl, crawl.facts.collection)]
+        if not some:
+            hint = "; for files give -o DIR" if is_at(name) else ""
+            raise ConfigError(f"{name}: no crawl or collection of this name{hint}")
+        for crawl in some:
+            found[crawl.facts.collection].add(crawl.crawl)
+    return {collection: sorted(found[collection]) for collection in sorted(found)}
+
+
+def _size_of(stores: Stores, crawls: Mapping[str, Iterable[str]]) -> int:
+    return sum(
+        entry.facts.size
+        for some in crawls.values()
+        for crawl in some
+        for entry in scan_entries(stores.rows, crawl)
+        if entry.facts is not None
+    )
+
+
+def _about(collection: str, form: StoredForm) -> str:
+    text = f"{collection}: to {_NAMES[form.compression]}"
+    if form.compression != ZSTD:
+        return text
+    if form.dictionary is not None:
+        return f"{text}, with the dictionary that it keeps, {form.dictionary}"
+    return f"{text}, {'with the dictionary given' if form.form.start else 'without a dictionary'}"
+
+
+def _tell(
+    results: Iterable[Result],
+    collection: str,
+    form: StoredForm,
+    archive: ArchiveStore,
+    summary: _Sum,
+    console: Console,
+) -> None:
+    for result in results:
+        if isinstance(result, PinakesError):
+            console.warn(result)
+            summary.problems += 1
+            continue
+        summary.add(result, archive)
+        if result.outcome == LEFT and not console.json:
+            continue
+        for finding in (*result.stretches, *result.findings, *result.left_out):
+            console.warn(PinakesError(finding.message, file=result.file, offset=finding.offset))
+        summary.problems += bool(result.stretches)
+        told = {**result.as_json(), "collection": collection, "dictionary": form.dictionary}
+        console.result(told, text=sentence(result))
+
+
+def _say_sum(summary: _Sum, console: Console, *, only_says: bool) -> None:
+    parts = [f"{summary.written:,} files {'to write' if only_says else 'written'}"]
+    if summary.left:
+        parts.append(f"{summary.left:,} in this compression already, left")
+    if summary.problems:
+        parts.append(f"{summary.problems:,} that stay or have findings, named above")
+    if summary.written:
+        parts.append(sizes(summary.before, summary.after))
+    console.say("; ".join(parts))
+    if summary.written:
+        verb = "would take" if only_says else "take"
+        console.say(
+            f"until `pinakes dedupe --drop-old` deletes the old generations, the new ones {verb} "
+            f"{summary.extra:,} bytes beside them"
+        )

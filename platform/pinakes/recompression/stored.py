@@ -1,0 +1,284 @@
+"""Files of a store in another compression: a new generation of each, proven before it is current.
+
+    lease ─▶ of each file: claimed ─▶ written aside in the other form ─▶ read back, compared with
+             the old one, all content and record by record ─▶ published ─▶ current ─▶ lease released
+
+Nothing but compression and places changes.  Killed anywhere, the same command, in either direction,
+completes it: a file that is in the form already is left, and what was published and never became
+current is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from pinakes.archive_store.names import check_file_name
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.file_records import read_generations
+from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
+from pinakes.catalog.leases import HeldLease, leave_lease, read_lease, release_lease
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.errors import (
+    Conflict,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+)
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.generation_names import (
+    Generation,
+    ending_in,
+    ending_of,
+    iter_generation_files,
+)
+from pinakes.ingest.acts import Actor
+from pinakes.rewrite.convert_file import WRITTEN
+from pinakes.rewrite.file_parts import Bytes
+from pinakes.rewrite.generations import Check, Contents, InAnotherForm, rewrite_held
+from pinakes.rewrite.generations import take_back_generation as take_back
+from pinakes.rewrite.recompress import require_same
+from pinakes.rewrite.recompress_file import PLANNED, Recompression, forecast, member_pieces
+from pinakes.row_store.port import RowStore
+from pinakes.warc.file_progress import Advance, FileProgress, no_advance
+from pinakes.warc.members import compression_of
+from pinakes.warc.source import Source
+
+from .forms import StoredForm
+
+VERB = "zstd"
+LEFT = "left"
+"""The outcome of a file that is in the form already."""
+Result = Recompression | PinakesError
+"""Of a file; or why it stays as it is."""
+_OF_A_FILE = (Conflict, DigestMismatch, InputRefused, MalformedRecord)
+_PASSES = 5
+"""Over a file: proven to be what was stored, written, compared twice, listed."""
+
+
+class StoredRecompressor:
+    """Writes files of one pair of stores in another compression.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        actor: Actor,
+        *,
+        threads: int = 1,
+        advance: Advance = no_advance,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`threads` compress; `at` is called after each step, with its name."""
+        self._rows = rows
+        self._archive = archive
+        self._actor = actor
+        self._threads = threads
+        self._advance = advance
+        self._at = at
+        self._lost = False
+        """Whether another process took a file over while it was written."""
+
+    def plan(
+        self, crawls: Iterable[str], form: StoredForm, *, of_all: bool = False
+    ) -> Iterator[Result]:
+        """What each file would take, of large ones by a sample unless `of_all`; changes nothing,
+        and takes no lease."""
+        for entry in self._entries(crawls):
+            with FileProgress(self._advance, _size_of(entry)) as done:
+                try:
+                    yield self._planned(entry, form, done, of_all=of_all)
+                except _OF_A_FILE as problem:
+                    yield problem
+
+    def recompress(
+        self, collection: str, crawls: Iterable[str], form: StoredForm
+    ) -> Iterator[Result]:
+        """Write the files of these crawls of a collection in another form; draw all results.
+
+        Raises:
+            Conflict: another act works on the collection, or did not finish.
+            StoreUnavailable: as the stores; run again, it goes on.
+        """
+        lease = self._take_lease(collection)
+        self._lost = False
+        try:
+            if lease.resumed:
+                yield from self._take_back_left(lease)
+            for entry in self._entries(crawls):
+                with FileProgress(self._advance, _size_of(entry), passes=_PASSES) as done:
+                    try:
+                        yield self._recompress(lease, entry, form, done)
+                    except _OF_A_FILE as problem:
+                        yield problem
+                self._at("file done")
+        except PinakesError:
+            leave_lease(self._rows, lease)
+            raise
+        if self._lost:
+            # Run again, it takes back what it had published.
+            leave_lease(self._rows, lease)
+        else:
+            release_lease(self._rows, lease)
+        self._at("lease released")
+
+    def _take_lease(self, collection: str) -> HeldLease:
+        lease = read_lease(self._rows, collection)
+        if lease is not None and lease.expires_ms and not lease.act.startswith(f"{VERB}-"):
+            raise Conflict(
+                f"{lease.act} is working on the collection {collection}, or did not finish: "
+                "complete it first"
+            )
+        held = self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
+        self._at("leased")
+        return held
+
+    def _take_back_left(self, lease: HeldLease) -> Iterator[PinakesError]:
+        """Take back what an act that died had published, in whatever form, and not made current."""
+        for entry in scan_entries(self._rows):
+            facts, claim = entry.facts, entry.claim
+            if facts is None or facts.collection != lease.collection or not _is_stored(entry):
+                continue
+            is_open = claim is not None and claim.expires_ms and claim.act.startswith(f"{VERB}-")
+            if not (is_open or self._has_next(entry)):
+                continue
+            try:
+                held = self._claim(lease, entry)
+            except Conflict as problem:
+                yield problem
+                continue
+            take_back(self._rows, self._archive, held)
+            release_claim(self._rows, held)
+            self._at("taken back")
+
+    def _has_next(self, entry: FileEntry) -> bool:
+        names = iter_generation_files(entry.archive_file, entry.generation + 1)
+        return any(self._archive.size(sidecar_name(name)) is not None for name in names)
+
+    def _claim(self, lease: HeldLease, entry: FileEntry) -> Held:
+        return self._actor.claim_under(self._rows, self._archive, lease, entry.archive_file)
+
+    def _entries(self, crawls: Iterable[str]) -> Iterator[FileEntry]:
+        """The files that were not removed or refused."""
+        for crawl in crawls:
+            for entry in scan_entries(self._rows, crawl):
+                state = entry.state
+                if state is not None and not (state.is_gone or state is FileState.REFUSED):
+                    yield entry
+
+    def _planned(
+        self, entry: FileEntry, form: StoredForm, done: FileProgress, *, of_all: bool
+    ) -> Recompression:
+        target = self._target(entry, form)
+        if target is None:
+            return _left(entry)
+        with self._opened(entry) as source:
+            source.watch(done.reached)
+            result = _result(entry, target, PLANNED)
+            result.bytes_before = source.size
+            forecast(source, form.form, result, threads=self._threads, of_all=of_all)
+        return result
+
+    def _recompress(
+        self, lease: HeldLease, entry: FileEntry, form: StoredForm, done: FileProgress
+    ) -> Recompression:
+        # Asked before the claim is taken: that of a landing that died says so to `fsck`.
+        _require_stored(entry)
+        held = self._claim(lease, entry)
+        try:
+            return self._recompress_held(held, form, done)
+        finally:
+            release_claim(self._rows, held)
+
+    def _recompress_held(self, held: Held, form: StoredForm, done: FileProgress) -> Recompression:
+        entry = read_entry(self._rows, held.archive_file)
+        target = self._target(entry, form)
+        if target is None:
+            return _left(entry)
+        self._require_as_written(entry)
+        result = _result(entry, target, WRITTEN)
+
+        def parts() -> tuple[Contents, Check]:
+            nonlocal result
+            result = _result(entry, target, WRITTEN)
+            return InAnotherForm(form.ending, pieces), check
+
+        def pieces(old: Source) -> Iterator[Bytes]:
+            old.watch(done.reached)
+            result.bytes_before = old.size
+            return member_pieces(old, form.form, result, threads=self._threads)
+
+        def check(old: Source, new: Source) -> None:
+            result.content = require_same(old, new)
+
+        try:
+            rewrite_held(self._rows, self._archive, held, parts, why=VERB, at=self._at)
+        except Conflict:
+            self._lost = True
+            raise
+        return result
+
+    def _target(self, entry: FileEntry, form: StoredForm) -> Generation | None:
+        """What a file would become; None where it is in the form already.
+
+        Raises:
+            Conflict: it is landing or leaving, or holds what is to be taken down.
+            InputRefused: no name could say what it is then.
+        """
+        _require_stored(entry)
+        if entry.withdrawing:
+            raise Conflict(
+                "holds records that are withdrawn: complete that with `pinakes withdraw`",
+                file=entry.stored_name,
+            )
+        with self._opened(entry) as source:
+            if compression_of(source) == form.compression:
+                return None
+        if ending_of(entry.archive_file) is None:
+            raise InputRefused(
+                "stays as it is: its name does not end in .warc or .arc, perhaps with .gz, .zst or "
+                ".bz2, so none could tell its compression",
+                file=entry.archive_file,
+            )
+        ending = ending_in(entry.archive_file, form.ending)
+        target = Generation(entry.archive_file, entry.generation + 1, ending)
+        check_file_name(sidecar_name(target.name))
+        return target
+
+    @contextmanager
+    def _opened(self, entry: FileEntry) -> Iterator[Source]:
+        with self._archive.open(entry.stored_name) as file:
+            yield Source(file, name=entry.stored_name)
+
+    def _require_as_written(self, entry: FileEntry) -> None:
+        """What became other bytes on disk must not become true by being written anew."""
+        facts = read_generations(self._rows, entry.archive_file).get(entry.generation)
+        if facts is None:
+            raise InputRefused("its rows are not complete: run fsck", file=entry.archive_file)
+        if self._archive.checksum(entry.stored_name) != facts.sha256:
+            raise DigestMismatch(
+                "is not what was stored: see `pinakes fsck`", file=entry.stored_name
+            )
+
+
+def _is_stored(entry: FileEntry) -> bool:
+    return entry.state is FileState.STORED
+
+
+def _require_stored(entry: FileEntry) -> None:
+    if not _is_stored(entry):
+        raise Conflict(f"is {entry.state}: run it again later", file=entry.archive_file)
+
+
+def _size_of(entry: FileEntry) -> int:
+    return entry.facts.size if entry.facts is not None else 0
+
+
+def _left(entry: FileEntry) -> Recompression:
+    name = entry.stored_name
+    return Recompression(file=name, target=name, outcome=LEFT)
+
+
+def _result(entry: FileEntry, target: Generation, outcome: str) -> Recompression:
+    return Recompression(file=entry.stored_name, target=target.name, outcome=outcome)

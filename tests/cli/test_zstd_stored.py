@@ -1,0 +1,125 @@
+"""`pinakes zstd compress` and `decompress` of crawls: what is said, exit codes, names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from archive_builders import dictionary, gzip_file, plain_file
+
+from pinakes.catalog.kept_dictionaries import keep_dictionary
+from pinakes.cli import main
+from pinakes.cli.frame.exits import Exit
+from pinakes.config import load_configuration
+from pinakes.profile import open_stores
+
+ARCHIVE = Path("pinakes-store/archive")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PINAKES_STORE", "pinakes-store")
+    Path("a.warc.gz").write_bytes(gzip_file())
+    Path("b.warc").write_bytes(plain_file())
+    Path("known").write_bytes(dictionary())
+    assert main(["init", "-q"]) == Exit.DONE
+    for crawl, file in (("spring", "a.warc.gz"), ("summer", "b.warc")):
+        assert main(["ingest", "-q", file, "--crawl", crawl, "--collection", "news"]) == Exit.DONE
+    return tmp_path
+
+
+def keep(number: int) -> str:
+    with open_stores(load_configuration()) as stores:
+        return keep_dictionary(stores.archive, "news", dictionary(number), token="kept").name
+
+
+def stored() -> list[str]:
+    found = (path for path in ARCHIVE.rglob("*.warc*") if not path.name.endswith(".parquet"))
+    return sorted(str(path.relative_to(ARCHIVE)) for path in found)
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_crawl_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["zstd", "compress", "spring", "--level", "3"]) == Exit.DONE
+    shown = capsys.readouterr()
+    size = (ARCHIVE / "spring/g2-gz/a.warc.zst").stat().st_size
+    before = len(gzip_file())
+    assert shown.out == (
+        "spring/a.warc.gz -> spring/g2-gz/a.warc.zst: written, 1 metadata, 1 response, 1 warcinfo; "
+        f"{before:,} -> {size:,} bytes ({size / before:.1%}); "
+        f"verified, {len(plain_file())} bytes\n"
+    )
+    assert "news: to Zstandard, without a dictionary" in shown.err
+    assert f"1 files written; {before:,} -> {size:,} bytes" in shown.err
+    assert "until `pinakes dedupe --drop-old`" in shown.err
+    assert main(["zstd", "decompress", "spring"]) == Exit.DONE
+    assert "news: to gzip\n" in capsys.readouterr().err
+    assert main(["zstd", "decompress", "spring"]) == Exit.DONE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "0 files written; 1 in this compression already, left" in shown.err
+    assert stored() == [
+        "spring/a.warc.gz", "spring/g2-gz/a.warc.zst", "spring/g3/a.warc.gz", "summer/b.warc"
+    ]  # fmt: skip
+    assert main(["cat", "spring/a.warc.gz:0"]) == Exit.DONE
+    assert main(["fsck", "--full"]) == Exit.DONE
+
+
+def test_a_collection_with_the_dictionary_that_it_keeps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = keep(1)
+    assert main(["zstd", "compress", "news", "--json"]) == Exit.DONE
+    one, other = told(capsys)
+    assert (one["target"], other["target"]) == (
+        "spring/g2-gz/a.warc.zst", "summer/g2-plain/b.warc.zst"
+    )  # fmt: skip
+    assert {one["dictionary"], other["dictionary"]} == {name}
+    assert {one["collection"], other["collection"]} == {"news"}
+    assert main(["zstd", "compress", "news", "--json", "--dictionary", "known"]) == Exit.DONE
+    assert [one["outcome"] for one in told(capsys)] == ["left", "left"]
+    assert main(["zstd", "decompress", "summer", "--plain"]) == Exit.DONE
+    assert (ARCHIVE / "summer/g3/b.warc").read_bytes() == plain_file()
+    assert main(["zstd", "compress", "summer", "--dictionary", "known", "-j", "2"]) == Exit.DONE
+    assert "with the dictionary given" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("only", ["--plan", "--dry-run"])
+def test_what_it_would_save(capsys: pytest.CaptureFixture[str], only: str) -> None:
+    before = stored()
+    keep(1)
+    assert main(["zstd", "compress", "news", only]) == Exit.DONE
+    shown = capsys.readouterr()
+    assert "spring/a.warc.gz -> spring/g2-gz/a.warc.zst: planned, 1 metadata" in shown.out
+    assert "the dictionary that it keeps, +news/0001-" in shown.err
+    assert "2 files to write; " in shown.err
+    assert "the new ones would take" in shown.err
+    assert stored() == before
+
+
+def test_what_stays_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    path = ARCHIVE / "spring/a.warc.gz"
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert main(["zstd", "compress", "news"]) == Exit.SOME_FAILED
+    shown = capsys.readouterr()
+    assert "spring/a.warc.gz: is not what was stored" in shown.err
+    assert "summer/b.warc -> summer/g2-plain/b.warc.zst: written" in shown.out
+    assert "1 that stay or have findings, named above" in shown.err
+
+
+def test_files_and_crawls_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["zstd", "compress", "a.warc.gz", "spring", "-o", "out"]) == Exit.SOME_FAILED
+    assert "spring" in capsys.readouterr().err
+    assert main(["zstd", "compress", "spring", "a.warc.gz"]) == Exit.WRONG_CALL
+    assert "a.warc.gz: no crawl or collection of this name; for files give -o DIR" in (
+        capsys.readouterr().err
+    )
+    assert stored() == ["spring/a.warc.gz", "summer/b.warc"]
+    assert main(["zstd", "compress", "a.warc.gz", "--store", "none"]) == Exit.WRONG_CALL
+    assert "a.warc.gz: for files give -o DIR; there is no store" in capsys.readouterr().err
