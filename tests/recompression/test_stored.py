@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import shutil
 from collections.abc import Iterator
 from itertools import count
@@ -14,9 +15,10 @@ from agreement import check_references
 from archive_builders import dictionary, frame
 from backup_scenes import back_up, restore
 from backup_scenes import opened as opened_store
-from exported import archives, export
+from exported import archives, described, export, members
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge import content
 from killing import KILLED, dies, in_child, kill_at
 from purged import purge
 from recompressed import (
@@ -31,6 +33,7 @@ from recompressed import (
 )
 from scenes import COLLECTION, Scene, copied_scene, make_scene
 from taken_down import land_site, uri, withdraw
+from warc_sets import in_frames
 
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, take_claim
@@ -133,8 +136,7 @@ def test_other_acts_keep_the_compression(site: Scene, ending: str) -> None:
     for stored in site.archive.list():
         if not stored.name.endswith(".parquet"):
             with opened(site, stored.name) as source:
-                content = bytes(source.view(0, source.size))
-            assert b"secret-2-1" not in content
+                assert b"secret-2-1" not in content(bytes(source.view(0, source.size)))
 
 
 @pytest.mark.parametrize("ending", ["zst", "plain"])
@@ -210,7 +212,28 @@ def test_exported_files_have_the_names_that_they_should(site: Scene, tmp_path: P
     [path] = archives(tmp_path / "c1.wacz", tmp_path / "out")
     assert path.name == "site.warc.zst"
     assert path.read_bytes() == site.archive.path_of(names(site)[0]).read_bytes()
-    export(site.rows, site.archive, "c2", tmp_path / "c2.wacz", standalone=True)
+    export(site.rows, site.archive, "c2", tmp_path / "c2.wacz")
+    [needed] = described(members(tmp_path / "c2.wacz"))["relation"]["requires"]
+    assert (needed["filename"], needed["crawlId"]) == ("site.warc.zst", "c1")
+    assert needed["hash"].endswith(hashlib.sha256(path.read_bytes()).hexdigest())
+    recompress(site, "zst", "c3")
+    export(site.rows, site.archive, "c3", tmp_path / "c3.wacz", standalone=True)
+    [path] = archives(tmp_path / "c3.wacz", tmp_path / "out")
+    assert path.name == "site.warc.zst"
+    assert b"revisit" not in content(path.read_bytes())
+
+
+def test_exported_files_of_one_name(tmp_path: Path) -> None:
+    with make_scene(tmp_path) as scene:
+        folder = scene.crawls / "c1"
+        data = gzip.decompress((folder / "part-1.warc.gz").read_bytes())
+        (folder / "part-0.warc.zst").write_bytes(in_frames([data]))
+        scene.land(1)
+        recompress(scene, "zst")
+        export(scene.rows, scene.archive, "c1", tmp_path / "c1.wacz")
+        found = sorted(path.name for path in archives(tmp_path / "c1.wacz", tmp_path / "out"))
+        assert len(set(found)) == 3
+        assert {name.rpartition(".")[2] for name in found} == {"zst"}
 
 
 def test_sidecar_and_rows_are_made_again(site: Scene) -> None:
