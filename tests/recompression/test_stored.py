@@ -280,6 +280,17 @@ def test_what_landed_damaged_stays(tmp_path: Path) -> None:
         assert [f.name for f in scene.archive.list() if "g2-gz/part-1" in f.name] == []
 
 
+@pytest.mark.parametrize("ending", FORMS)
+def test_what_begins_with_damage_is_in_no_compression(tmp_path: Path, ending: str) -> None:
+    with make_scene(tmp_path) as scene:
+        path = scene.crawls / "c1" / "part-1.warc.gz"
+        path.write_bytes(b"junk" + path.read_bytes())
+        scene.land(1)
+        said = outcomes(recompress(scene, ending))
+        assert "begins with bytes that are no compressed member" in said["c1/part-1.warc.gz"]
+        assert names(scene)[-1] == "c1/part-1.warc.gz"
+
+
 def test_names_that_cannot_tell(tmp_path: Path) -> None:
     with make_scene(tmp_path) as scene:
         folder = scene.crawls / "c1"

@@ -41,6 +41,7 @@ from pinakes.rewrite.generations import take_back_generation as take_back
 from pinakes.rewrite.recompress import require_same
 from pinakes.rewrite.recompress_file import PLANNED, Recompression, forecast, member_pieces
 from pinakes.row_store.port import RowStore
+from pinakes.warc.damage import holds_members
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.members import compression_of
 from pinakes.warc.source import Source
@@ -225,6 +226,7 @@ class StoredRecompressor:
         Raises:
             Conflict: it is landing or leaving, or holds what is to be taken down.
             InputRefused: no name could say what it is then.
+            MalformedRecord: what it is cannot be told.
         """
         _require_stored(entry)
         if entry.withdrawing:
@@ -233,8 +235,15 @@ class StoredRecompressor:
                 file=entry.stored_name,
             )
         with self._opened(entry) as source:
-            if compression_of(source) == form.compression:
-                return None
+            compression = compression_of(source)
+            if compression is None and holds_members(source, 0):
+                raise MalformedRecord(
+                    "damaged: it begins with bytes that are no compressed member",
+                    file=source.name,
+                    offset=0,
+                )
+        if compression == form.compression:
+            return None
         if ending_of(entry.archive_file) is None:
             raise InputRefused(
                 "stays as it is: its name does not end in .warc or .arc, perhaps with .gz, .zst or "
