@@ -54,7 +54,8 @@ class Image:
 class Box:
     """A visible element; `kind` is text, image, media, control or block.
 
-    `text` is the beginning of its own; `look` a number in the snapshot's `looks`.
+    `text` is the beginning of its own; `look` a number in the snapshot's `looks`, `decoded` one in
+    its `decoded`.
     """
 
     tag: str
@@ -62,6 +63,23 @@ class Box:
     rect: Rect
     text: str = ""
     look: int | None = None
+    decoded: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """A shape of a drawing in SVG; `drawing` is the number of the drawing in the page.
+
+    `place` is left and top edge, width and height in pixels of the drawing; empty where browsers
+    do not agree on it.  `moves`: a moment later it was elsewhere.
+    """
+
+    tag: str
+    drawing: int
+    rect: Rect
+    place: tuple[int, ...]
+    look: int
+    moves: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +187,9 @@ class Snapshot:
     looks: tuple[
         str, ...
     ] = ()  # how boxes are drawn: computed styles, by `compare.elements.ASPECTS`
+    shapes: tuple[Shape, ...] = ()
+    shapes_total: int = 0
+    decoded: tuple[str, ...] = ()  # what pictures show, in cells: `compare.drawings`
     strips: tuple[str, ...] = ()  # that asked for consent, and were taken away
     masked: tuple[Rect, ...] = ()  # regions of the masked selectors: not compared
     resources: tuple[Resource, ...] = ()

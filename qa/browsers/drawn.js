@@ -14,6 +14,11 @@
     const url = /url\("?([^")]*)/.exec(image);
     return url ? url[1].split(/[?#]/)[0].split("/").pop().slice(-40) : image.includes("gradient") ? "gradient" : image.split("(")[0];
   };
+  // Of pictures with many icons, which one is shown is said by where they are laid.
+  const background = (style) => {
+    const at = style.backgroundPosition.replace(/-?\d*\.\d+/g, (number) => Math.round(number));
+    return picture(style.backgroundImage) + (style.backgroundImage.includes("url(") && /[1-9]/.test(at) ? " at " + at : "");
+  };
   // Fonts of which no face could be loaded: what is generated with them is an icon, most times.
   const lost = new Map();
   const isLost = (page, name) => {
@@ -84,7 +89,9 @@
     // Which margins at either end of something quirks mode drops, browsers do not agree on.
     const quirks = of(pageOf(element), "compatMode") === "BackCompat";
     const isLone = (side) => quirks && !Reflect.get(Element.prototype, side + "ElementSibling", element);
-    const across = Math.abs(left - right) < 2 && left >= 0 ? ["even", "even"] : [right, left];
+    // Of a box with too little room one browser says the margin at its end, another that there is none.
+    const end = left >= 0 && right < 0 && FLOWING.has(style.display) && style.float === "none" ? 0 : right;
+    const across = Math.abs(left - end) < 2 && left >= 0 ? ["even", "even"] : [end, left];
     return [isLone("previous") ? "" : top, across[0], isLone("next") ? "" : bottom, across[1]].join();
   };
   // Old attributes (valign, align=middle) have a value of each browser's own.
@@ -107,9 +114,51 @@
   const chosen = (element) => (tagOf(element) === "input" && /^(checkbox|radio)$/.test(element.type) && element.checked ? "chosen" : "");
   // Opacities have 255 steps in all of them, which each rounds in its own way.
   const COLOUR = /(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
+  const numbered = (parts) => {
+    const look = parts.map((part) => part.replaceAll("|", "/")).join("|").replace(COLOUR, (colour) =>
+      colour.replace(/\d*\.\d+/g, (number) => (Math.round(number * 255) / 255).toFixed(2)));
+    if (!looks.has(look)) looks.set(look, looks.size);
+    return looks.get(look);
+  };
+  const tenth = (text) => Math.round(parseFloat(text) * 10) / 10;
+  // What a gradient is called may be counted by a script.
+  const inkOf = (colour, opacity) => colour.replace(/^url\("?[^#"]*#?([^")]*)"?\)/, (_, name) => "#" + name.replace(/\d+/g, "0")) + (tenth(opacity) === 1 ? "" : " " + tenth(opacity));
+  const paint = (style) => {
+    const fill = style.fill === "none" ? "" : inkOf(style.fill, style.fillOpacity);
+    if (style.stroke === "none" || !parseFloat(style.strokeWidth)) return fill;
+    const dashes = style.strokeDasharray === "none" ? "" : " " + style.strokeDasharray.split(/[ ,]+/).map(pixels).join();
+    return fill + " line " + tenth(style.strokeWidth) + " " + inkOf(style.stroke, style.strokeOpacity) + dashes;
+  };
+  const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "use"]);
+  const UNDRAWN = "defs, symbol, clipPath, mask, pattern, marker";
+  const lookOfShape = (opacity, painted) => numbered([...Array(9).fill(""), opacity, ...Array(14).fill(""), painted]);
+  const drawings = new Map();
+  const numberOf = (element) => {
+    let outer = element;
+    for (let at = element; at; at = Reflect.get(SVGElement.prototype, "ownerSVGElement", at)) outer = at;
+    if (!drawings.has(outer)) drawings.set(outer, drawings.size);
+    return drawings.get(outer);
+  };
+  // A shape of a drawing: its place and size there, and what it is painted with; null if it is not drawn.
+  const shape = (element, style) => {
+    const painted = paint(style);
+    if (!painted || Element.prototype.closest.call(element, UNDRAWN)) return null;
+    try {
+      const own = SVGGraphicsElement.prototype.getBBox.call(element), at = SVGGraphicsElement.prototype.getCTM.call(element);
+      if (own.width < 1 && own.height < 1) return null;
+      const place = [
+        own.x * at.a + own.y * at.c + at.e, own.x * at.b + own.y * at.d + at.f,
+        own.width * Math.hypot(at.a, at.b), own.height * Math.hypot(at.c, at.d)];
+      // Whether the place that `use` names is its own or that of what is in it, browsers do not agree on.
+      const placed = tagOf(element) === "use" ? [] : place.map(Math.round);
+      return { place: placed, drawing: numberOf(element), exact: [...place, style.opacity, style.fill].join(), look: lookOfShape(String(tenth(style.opacity)), painted) };
+    } catch (error) {
+      return null;
+    }
+  };
   const describe = (view, element, style, box) => {
     const look = [
-      style.color, style.backgroundColor, picture(style.backgroundImage), border(element, style),
+      style.color, style.backgroundColor, background(style), border(element, style),
       style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
       style.transform.replace(/-?\d+\.\d+/g, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
@@ -118,17 +167,15 @@
       inSvg(element) ? "" : style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
       [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : chosen(element),
       style.boxShadow + style.textShadow + outline(style), four(style, CORNERS).join(),
-      layout(element, style),
-    ].map((part) => part.replaceAll("|", "/")).join("|").replace(COLOUR, (colour) =>
-      colour.replace(/\d*\.\d+/g, (number) => (Math.round(number * 255) / 255).toFixed(2)));
-    if (!looks.has(look)) looks.set(look, looks.size);
-    return looks.get(look);
+      layout(element, style), inSvg(element) ? paint(style) : "",
+    ];
+    return numbered(look);
   };
   const INLINE = new Set(["inline", "contents", "ruby", "ruby-text"]);
   const CLEAR = /^transparent$|, 0\)$/;
   const isDecorated = (view, element, style) =>
     !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
     ["::before", "::after"].some((at) => !["", '""'].includes(generated(view, element, at)));
-  return { of, tagOf, boxOf, describe, inSvg, looks, IMAGES, CONTROLS, isBox: (view, element, style) =>
+  return { of, tagOf, boxOf, describe, shape, inSvg, looks, IMAGES, CONTROLS, SHAPES, isBox: (view, element, style) =>
     !INLINE.has(style.display) || isDecorated(view, element, style) };
 }

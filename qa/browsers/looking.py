@@ -30,6 +30,7 @@ _OBSERVED = frozenset(
     {
         *("final_url", "title", "media_type", "page_width", "page_height", "text", "text_length"),
         *("boxes", "looks", "boxes_total", "frames", "frames_total", "media", "media_total"),
+        *("shapes", "shapes_total", "decoded"),
         *("resources", "resources_total", "pictures", "styles"),
     }
 )
@@ -46,6 +47,9 @@ class Limits:
     height: int = 4_000
     scroll_pause_ms: int = 60
     boxes: int = 10_000
+    shapes: int = 2_000
+    canvases: int = 20
+    decoding_ms: int = 1_000
     frames: int = 100
     media: int = 100
     resources: int = 2_000
@@ -55,10 +59,16 @@ class Limits:
     elements: int = 50_000
     depth: int = 4
 
+    @classmethod
+    def of_one_browser(cls) -> Limits:
+        """Without what only two browsers are compared by: pictures decoded, shapes of drawings."""
+        return cls(shapes=0, decoding_ms=0)
+
     def of_observation(self) -> dict[str, int]:
         """The limits that observe.js uses."""
-        names = ("boxes", "frames", "media", "resources", "urls", "url", "text", "elements")
-        return {name: getattr(self, name) for name in (*names, "depth")}
+        names = ("boxes", "shapes", "frames", "media", "resources", "urls", "url", "text")
+        more = ("elements", "depth", "canvases", "decoding_ms")
+        return {name: getattr(self, name) for name in (*names, *more)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +93,8 @@ def script(name: str) -> str:
 @cache
 def observing() -> str:
     """The function that notes everything about a page but its image."""
-    return f"(limits) => ({script('observe')})(limits, ({script('drawn')})())"
+    parts = f"({script('drawn')})(), ({script('decoded')})(limits)"
+    return f"(limits) => ({script('observe')})(limits, {parts})"
 
 
 def pinning(pins: Pins, now: datetime) -> str:

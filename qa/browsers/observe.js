@@ -1,15 +1,15 @@
 // Everything about the page but its image, in bounded lists with their true lengths.
-(limits, drawn) => {
+async (limits, drawn, decoded) => {
   const { of, tagOf, boxOf, IMAGES, CONTROLS } = drawn;
-  const MEDIA = new Set(["video", "audio"]);
+  const MEDIA = new Set(["video", "audio"]), backgrounds = [], drawings = [], numbers = [];
   const list = (bound) => ({ items: [], total: 0, add(make) { if (this.total++ < bound) this.items.push(make()); } });
-  const boxes = list(limits.boxes), frames = list(limits.frames), media = list(limits.media);
+  const boxes = list(limits.boxes), shapes = list(limits.shapes), frames = list(limits.frames), media = list(limits.media);
   const resources = list(limits.resources), broken = list(limits.urls), texts = [];
   const pictures = { total: 0, zero_size: 0, broken: 0 };
   const styles = { sheets: 0, unreadable_sheets: 0, rules: 0 };
   const rectangle = (box, at) => ({
     x: Math.round(box.x + at.x), y: Math.round(box.y + at.y), width: Math.round(box.width), height: Math.round(box.height) });
-  // The beginning of its own text, and letters that stand for the rest: numbers in it may differ.
+  // The beginning of its own text, letters that stand for the rest, and digits for the numbers in it.
   const ownText = (element) => {
     let own = "";
     for (const node of Reflect.get(Node.prototype, "childNodes", element)) {
@@ -17,10 +17,9 @@
       if (own.length > 10000) break;
     }
     own = own.trim().replace(/\s+/g, " ");
-    let sum = 0;
-    for (const letter of own.slice(60).replace(/\d+/g, "0")) sum = (31 * sum + letter.codePointAt(0)) % 4294967296;
-    const rest = sum.toString().replace(/\d/g, (digit) => "abcdefghij"[digit]);
-    return own.slice(0, 60) + (own.length > 60 ? "…" + rest : "");
+    const sum = (letters) => [...letters].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 4294967296, 0).toString();
+    const tail = own.slice(60), words = sum(tail.replace(/\d+/g, "0")).replace(/\d/g, (digit) => "abcdefghij"[digit]);
+    return own.slice(0, 60) + (tail ? "…" + words + (/\d/.test(tail) ? sum(tail) : "") : "");
   };
   const finite = (number) => (Number.isFinite(number) ? number : null);
 
@@ -38,6 +37,17 @@
     if (!element.complete || /\.svg\b|svg\+xml/.test(element.currentSrc)) return "";
     return element.naturalWidth + "x" + element.naturalHeight;
   };
+  // Scroll bars that a script draws, and shows and hides by their opacity.
+  const isFading = (element, style) => /absolute|fixed/.test(style.position) && /(^|[;\s])opacity\s*:/.test(Element.prototype.getAttribute.call(element, "style") ?? "");
+  const decode = (element, tag) => decoded.number(
+    tag === "canvas" ? canvases.get(element) ?? null : tag === "img" ? decoded.ofImage(element) : null);
+  const canvasesIn = (page, depth) => {
+    const found = [...Document.prototype.querySelectorAll.call(page, "canvas")].slice(0, limits.canvases);
+    if (depth < limits.depth)
+      for (const frame of Document.prototype.querySelectorAll.call(page, "iframe, frame"))
+        try { if (frame.contentDocument) found.push(...canvasesIn(frame.contentDocument, depth + 1)); } catch (error) { }
+    return found.slice(0, limits.canvases);
+  };
   const kindOf = (view, element, tag, style) => {
     if (MEDIA.has(tag)) return "media";
     if (IMAGES.has(tag)) return "image";
@@ -46,8 +56,8 @@
       if (node.nodeType === 3 && node.data.trim()) return "text";
     if (style.backgroundImage.includes("url(")) return "image";
     // An empty inline element says nothing, unless something is drawn of it; shapes of a drawing
-    // are in its picture.
-    if (drawn.inSvg(element)) return null;
+    // have a list of their own.
+    if (drawn.inSvg(element) || isFading(element, style)) return null;
     return drawn.isBox(view, element, style) ? "block" : null;
   };
   const countRules = (sheet, depth) => {
@@ -105,17 +115,42 @@
         if (inside && of(inside, "defaultView") && depth < limits.depth)
           look(inside, { x: at.x + box.x, y: at.y + box.y }, depth + 1);
       }
-      if (box.width < 1 || box.height < 1) continue;
+      const isShape = drawn.SHAPES.has(tag) && drawn.inSvg(element);
+      // A line that lies or stands has one side alone.
+      if (isShape ? !box.width && !box.height : box.width < 1 || box.height < 1) continue;
       const style = view.getComputedStyle(element);
       if (style.visibility !== "visible" || style.opacity === "0") continue;
+      if (isShape) {
+        const shape = shapes.total < limits.shapes ? drawn.shape(element, style) : null;
+        if (shape || shapes.total >= limits.shapes) shapes.add(() => {
+          const { exact, ...known } = shape, found = { tag, rect: rectangle(box, at), ...known };
+          drawings.push([element, view, exact, found]);
+          return found;
+        });
+        continue;
+      }
       const kind = kindOf(view, element, tag, style);
-      if (kind) boxes.add(() => ({
-        tag: tag.slice(0, 40), kind, rect: rectangle(box, at),
-        text: kind === "text" ? ownText(element) : stateOf(element, tag), look: drawn.describe(view, element, style, box) }));
+      if (kind) boxes.add(() => {
+        const found = {
+          tag: tag.slice(0, 40), kind, rect: rectangle(box, at), decoded: decode(element, tag),
+          text: kind === "text" ? ownText(element) : stateOf(element, tag), look: drawn.describe(view, element, style, box) };
+        const background = style.backgroundImage.includes("url(") ? decoded.ofBackground(page, view.origin, style.backgroundImage) : null;
+        if (limits.decoding_ms && kind === "text" && /\d/.test(found.text)) numbers.push([element, found, found.text]);
+        if (background) backgrounds.push(background.then((text) => { found.decoded ??= decoded.number(text); }));
+        return found;
+      });
     }
   };
 
+  const canvases = await decoded.steady(canvasesIn(document, 0));
   look(document, { x: scrollX, y: scrollY }, 0);
+  await decoded.within(Promise.all(backgrounds));
+  // What counts, or moves, has other numbers a moment later.
+  if (drawings.length + numbers.length) await decoded.wait(50);
+  for (const [element, found, text] of numbers)
+    if (ownText(element) !== text) found.text = text.replace(/\d+/g, "0".repeat(10));
+  for (const [element, view, exact, found] of drawings)
+    if (drawn.shape(element, view.getComputedStyle(element))?.exact !== exact) found.moves = true;
   const root = of(document, "documentElement"), body = of(document, "body");
   const extent = (name) => Math.round(Math.max(root ? root["scroll" + name] : 0, body ? body["scroll" + name] : 0));
   const text = texts.join("\n").trim();
@@ -123,7 +158,8 @@
     final_url: of(document, "documentURI").slice(0, limits.url), title: of(document, "title").slice(0, 1000),
     media_type: of(document, "contentType"), page_width: extent("Width"), page_height: extent("Height"),
     text: text.slice(0, limits.text), text_length: text.length,
-    boxes: boxes.items, looks: [...drawn.looks.keys()], boxes_total: boxes.total, frames: frames.items, frames_total: frames.total,
+    boxes: boxes.items, looks: [...drawn.looks.keys()], boxes_total: boxes.total, shapes: shapes.items, shapes_total: shapes.total,
+    decoded: [...decoded.table.keys()], frames: frames.items, frames_total: frames.total,
     media: media.items, media_total: media.total,
     resources: resources.items, resources_total: resources.total,
     pictures: { ...pictures, broken_urls: broken.items }, styles,

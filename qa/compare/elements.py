@@ -16,11 +16,13 @@ from typing import NamedTuple
 
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
+from .drawings import other_shapes, show_alike
+
 ASPECTS = (
     "colour", "background", "picture", "border", "size", "weight", "family", "decoration",
     "transform", "opacity", "display", "before", "after",
     "margin", "padding", "width", "position", "alignment", "line height", "spacing", "marker",
-    "shadow", "corners", "layout",
+    "shadow", "corners", "layout", "paint",
 )  # fmt: skip
 """What a look of `Snapshot.looks` says, in its order, between bars."""
 
@@ -40,8 +42,15 @@ _OWN = frozenset({"progress", "meter", "fieldset", "hr", "option", "optgroup"})
 """Drawn by each browser in its own way, as form controls are; whether they are there counts."""
 _OF_CONTROLS = frozenset({"border", "shadow", "marker"})
 """What a page gives to controls, where a browser does not draw its own; whether one is chosen."""
+_CODE = frozenset({"code", "kbd", "samp", "tt", "pre"})
+_SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)?(?=px\Z)")
 _LINES = re.compile("outset|inset|ridge|groove|double")
 """What one browser calls `solid` another calls so, of tables' borders."""
+COUNTING = "0" * 10
+"""What a text has for its numbers that were others a moment later."""
+
+_MOVING = re.compile(r"\d+:\d\d:\d\d|\d+(?:[.,]\d+)?(?= ?(?:ms|s|secs?|seconds?)\b)")
+"""Times to the second, and how long something took: other in each look."""
 _NEAR = 2
 """CSS pixels; browsers round edges otherwise."""
 _FAR = 400
@@ -67,7 +76,11 @@ class ElementDifference:
     films their size, and whether they are broken, is their text."""
     added: int
     changed: int
-    """All that are lost, added or restyled; any is nearly proof."""
+    """All that are lost, added or restyled; any is nearly proof.
+
+    Between two browsers also texts with other numbers, pictures that show something else, and
+    shapes of drawings that are gone, new, or painted or placed otherwise.
+    """
     lost_share: float
     """Of all elements of the first."""
     restyled: int
@@ -96,6 +109,8 @@ class _Drawn(NamedTuple):
     aspects: tuple[str, ...]
     place: tuple[str, int]
     """Which of its tag's boxes in the page it is."""
+    shows: str
+    """What a picture shows, in cells."""
 
     @property
     def is_block(self) -> bool:
@@ -122,17 +137,29 @@ def compare_elements(
     Elements that differ between the first and `again`, a second look at it, do not count, nor do
     those that lie in `masked` for the most part.
     """
+    is_across = first.browser != second.browser
     mine, theirs = (
         [one for one in _drawn(snapshot) if not _is_masked(one.box.rect, masked)]
         for snapshot in (first, second)
     )
     if again is not None:
-        restless = _restless(mine, _drawn(again))
+        restless = _restless(mine, _drawn(again), is_exact=is_across)
         mine, theirs = (_without(restless, side) for side in (mine, theirs))
     matched = _matched(mine, theirs)
     seen = [(one, two) for one, two in matched if one.is_seen or two.is_seen]
     pairs = [(one, two) for one, two in seen if one.is_drawn_alike]
     restyled = [(pair, names) for pair in seen if (names := _restyled(*pair))]
+    otherwise: list[ElementChange] = []
+    if is_across:
+        otherwise = [
+            *_said_otherwise(seen),
+            *_shown_otherwise(seen),
+            *(
+                ElementChange(f"<{shape.tag}> of a drawing {what}", shape.rect)
+                for shape, what in other_shapes(first, second, again=again)
+                if not _is_masked(shape.rect, masked)
+            ),
+        ]
     shifts, spaces = list(_shifts(pairs)), list(_spaces(pairs))
     widened = [
         pair
@@ -145,7 +172,7 @@ def compare_elements(
     return ElementDifference(
         lost=len(lost),
         added=len(added),
-        changed=len(lost) + len(added) + len(restyled),
+        changed=len(lost) + len(added) + len(restyled) + len(otherwise),
         lost_share=len(lost) / max(1, len(mine)),
         restyled=len(restyled),
         restyled_share=len(restyled) / max(1, len(pairs)),
@@ -161,6 +188,7 @@ def compare_elements(
                     *(_change(one, "is gone") for one in lost),
                     *(_change(one, "is new") for one in added),
                     *(_change(two, _in_words(one, two, names)) for (one, two), names in restyled),
+                    *otherwise,
                     *(_change(two, f"is {by} px further across") for two, by in shifts),
                     *(_change(two, f"is {by} px further down or up") for two, by in spaces),
                     *(_change(two, _sizes(one, two)) for one, two in (*widened, *resized)),
@@ -184,10 +212,44 @@ def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
     ]
     # Whether it fills its room is asked of what is as wide as it was, by whatever rounding.
     is_as_wide = not _is_apart(one.box.rect.width, other.box.rect.width)
-    found = [name for name in found if name != "width" or not is_as_wide]
+    found = [
+        name
+        for name in found
+        if not (name == "width" and is_as_wide) and not (name == "size" and _is_code(one, other))
+    ]
     if one.is_drawn_alike:
         return found
     return [name for name in found if name in _OF_CONTROLS and one.box.kind == "control"]
+
+
+def _is_code(one: _Drawn, other: _Drawn) -> bool:
+    """Whether both have the generic font of code, whose size browsers take from 13 px, or from 16.
+
+    Not from the same elements around it: of code in a heading one does, another does not.
+    """
+    was, now = (dict(zip(ASPECTS, drawn.aspects, strict=True)) for drawn in (one, other))
+    sizes = [float(found[0]) for side in (was, now) if (found := _SIZE.match(side["size"]))]
+    return (
+        one.box.tag in _CODE
+        and was["family"] == now["family"] == "monospace"
+        and len(sizes) == len((one, other))
+        and max(sizes) * 13 <= min(sizes) * 16
+    )
+
+
+def _said_otherwise(pairs: Sequence[tuple[_Drawn, _Drawn]]) -> Iterator[ElementChange]:
+    """Texts of the same words with other numbers."""
+    for one, two in pairs:
+        was, now = (_MOVING.sub("0", drawn.box.text) for drawn in (one, two))
+        is_counting = COUNTING in one.box.text or COUNTING in two.box.text
+        if one.box.kind == "text" and was != now and not is_counting:
+            yield _change(two, f"was “{one.box.text[:_LONGEST]}”")
+
+
+def _shown_otherwise(pairs: Sequence[tuple[_Drawn, _Drawn]]) -> Iterator[ElementChange]:
+    for one, two in pairs:
+        if not show_alike(one.shows, two.shows):
+            yield _change(two, "shows something else")
 
 
 def _near(name: str, mine: str, theirs: str) -> bool:
@@ -232,7 +294,10 @@ def _drawn(snapshot: Snapshot) -> list[_Drawn]:
     found = []
     for box in snapshot.boxes:
         if box.look is not None and box.look < len(looks) and len(looks[box.look]) == len(ASPECTS):
-            found.append(_Drawn(box, looks[box.look], (box.tag, counts[box.tag])))
+            place, shows = (box.tag, counts[box.tag]), ""
+            if box.decoded is not None and 0 <= box.decoded < len(snapshot.decoded):
+                shows = snapshot.decoded[box.decoded]
+            found.append(_Drawn(box, looks[box.look], place, shows))
             counts[box.tag] += 1
     return found
 
@@ -259,11 +324,18 @@ def _without(restless: Sequence[_Drawn], side: Sequence[_Drawn]) -> list[_Drawn]
     ]
 
 
-def _restless(mine: Sequence[_Drawn], again: Sequence[_Drawn]) -> list[_Drawn]:
-    """Elements that are not the same in two looks at one page, of both."""
+def _restless(mine: Sequence[_Drawn], again: Sequence[_Drawn], *, is_exact: bool) -> list[_Drawn]:
+    """Elements that are not the same in two looks at one page, of both.
+
+    `is_exact`: nor are those whose text has other numbers, or whose picture shows something else.
+    """
     pairs = _matched(mine, again)
     moved = (
-        one for one, two in pairs if one.aspects != two.aspects or one.box.rect != two.box.rect
+        one
+        for one, two in pairs
+        if one.aspects != two.aspects
+        or one.box.rect != two.box.rect
+        or (is_exact and (one.box.text, one.shows) != (two.box.text, two.shows))
     )
     left = (*_left(mine, (one for one, _ in pairs)), *_left(again, (two for _, two in pairs)))
     return [*moved, *left]

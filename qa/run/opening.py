@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pinakes.profile import Stores
+from pinakes.qa.browsers.looking import Limits
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
@@ -74,6 +75,7 @@ class _Sides:
                 name,
                 proxy,
                 viewport,
+                limits=Limits() if self._plan.across else Limits.of_one_browser(),
                 masked=self._plan.masked_selectors,
                 without_strips=COOKIE_STRIP in self._plan.benign,
             )

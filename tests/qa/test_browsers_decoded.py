@@ -1,0 +1,161 @@
+"""What two browsers know exactly of a page: numbers, decoded pictures, drawings, canvases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+from loopback_proxy import Answer, Pages, page, serving
+from review_scene import png
+
+from pinakes.errors import ConfigError
+from pinakes.qa.browsers.looking import Limits, Pins
+from pinakes.qa.browsers.session import Session
+from pinakes.qa.browsers.starting import open_browser
+from pinakes.qa.browsers.tab import Viewport
+from pinakes.qa.compare.elements import compare_elements
+from pinakes.qa.snapshot import Outcome, Snapshot
+
+for name in ("cryptography", "selenium"):
+    pytest.importorskip(name, reason="the extra qa is not here: make dev-qa")
+
+pytestmark = pytest.mark.browsers
+PINS = Pins(clock=datetime(2009, 5, 6, 7, 8, 9, tzinfo=timezone.utc), seed=7)
+LIMITS = Limits(load_s=6, page_s=25, quiet_s=2)
+SVG = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 40 20'>"
+    "<rect width='{}' height='20'/></svg>"
+)
+PNG = {"Content-Type": "image/png"}
+RED, HALF = (
+    Answer(body=png([b"\xc8\x1e\x1e" * 20] * 10 + [low * 20] * 10), headers=PNG)
+    for low in (b"\xc8\x1e\x1e", b"\x1e\x1e\xc8")
+)
+WIDE, NARROW = (
+    Answer(body=SVG.format(width).encode(), headers={"Content-Type": "image/svg+xml"})
+    for width in (40, 20)
+)
+PLAIN = """<!doctype html><meta charset=utf-8><style>
+    div { background: #eee url(/red.png); width: 30px; height: 30px }
+    i { background: url(/red.png) -4px 0; width: 9px; height: 9px; display: inline-block }
+    canvas { border: 1px solid }</style>
+    <p>Total 30.00 <p>A text so long that its end is kept as a few letters alone: it has cost 47.11
+    <p>It took 0.013 s until 7:08:09 <p id=counting>0
+    <p><img src=/red.png width=24 height=24> <img src=/wide.svg width=40 height=20>
+    <img src=http://other.example/red.png width=16 height=16> <i></i><div></div>
+    <svg width=200 height=90><rect x=5 y=5 width=40 height=60 fill=green stroke=none />
+    <line x1=60 y1=5 x2=190 y2=5 stroke=orange stroke-width=2 />
+    <text x=60 y=60 fill=navy>Drawn</text>
+    <defs><path d="M0 0h9v9z" id=d /></defs><use href=#d x=20 y=70 /></svg>
+    <svg width=60 height=60><circle id=moving r=9 cx=9 cy=30 /></svg>
+    <canvas width=400 height=200 id=chart></canvas><canvas width=40 height=40 id=busy></canvas>
+    <script>
+      const pen = chart.getContext("2d"), other = busy.getContext("2d");
+      pen.font = "14px sans-serif"; pen.strokeRect(20.5, 10.5, 360, 160);
+      for (let n = 0; n < 6; n++) pen.fillText("Label " + n, 30 + 60 * n, 190);
+      pen.fillStyle = "rgba(237, 194, 64, 0.4)"; pen.fillRect(60, 80, 40, 90); /* mark */
+      let n = 0;
+      setInterval(() => {
+        counting.textContent = ++n; moving.setAttribute("cx", 9 + n % 40);
+        other.fillStyle = `hsl(${29 * n} 90% 50%)`; other.fillRect(0, 0, 40, 40);
+      }, 20);
+    </script>"""
+
+
+@pytest.fixture(scope="module")
+def browsers() -> Iterator[tuple[Pages, Session, Session]]:
+    answers = {
+        "http://site.example/red.png": RED, "http://site.example/half.png": HALF,
+        "http://site.example/wide.svg": WIDE, "http://site.example/narrow.svg": NARROW,
+        "http://other.example/red.png": RED,
+    }  # fmt: skip
+    with serving(answers) as pages, ExitStack() as stack:
+        try:
+            found = [
+                stack.enter_context(open_browser(name, pages.proxy, Viewport(), limits=LIMITS))
+                for name in ("chromium", "firefox")
+            ]
+        except ConfigError as error:
+            pytest.skip(f"NOT TESTED: {error}")
+        yield pages, found[0], found[1]
+
+
+@pytest.fixture(scope="module")
+def first(
+    browsers: tuple[Pages, Session, Session], tmp_path_factory: pytest.TempPathFactory
+) -> Snapshot:
+    pages, chromium, _ = browsers
+    return look(pages, chromium, PLAIN, tmp_path_factory.mktemp("first"))
+
+
+def look(pages: Pages, session: Session, html: str, folder: Path) -> Snapshot:
+    pages.answers["http://site.example/"] = page(html)  # type: ignore[index]
+    return session.capture("http://site.example/", pins=PINS, folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("", "", []),
+        ("30.00", "36.00", ["<p> “Total 36.00” was “Total 30.00”"]),
+        ("47.11", "47.71", ["<p> “A text so long"]),
+        ("0.013 s until 7:08:09", "0.027 s until 7:08:11", []),
+        ("img src=/red.png", "img src=/half.png", ["<img> “20x20” shows something else"]),
+        ("src=/wide.svg", "src=/narrow.svg", ["<img> shows something else"]),
+        ("-4px 0", "-4px -10px",
+         ["<i> has another background picture red.png at -4px 0px → red.png at -4px -10px"]),
+        ("url(/red.png)", "url(/half.png)",
+         ["<div> has another background picture red.png → half.png", "<div> shows something else"]),
+        ("fill=green", "fill=olive", ["<rect> of a drawing is painted"]),
+        ("height=60 fill", "height=40 fill", ["<rect> of a drawing is at 5 5 40 40"]),
+        ("stroke=orange", "stroke=blue", ["<line> of a drawing is painted"]),
+        ("fill=navy", "fill=red", ["<text> “Drawn” has another paint"]),
+        ("<use", "<use fill=red", ["<use> of a drawing is painted"]),
+        ("40, 90); /* mark */", "40, 60);", ["<canvas> shows something else"]),
+        ("/* mark */", "pen.fillStyle = 'black'; pen.fillRect(200, 40, 9, 9);",
+         ["<canvas> shows something else"]),
+    ],
+    ids=["unaltered", "number", "late number", "time", "picture", "drawing as a picture",
+         "icon", "background", "fill", "height", "stroke", "text", "use", "bar", "mark"],
+)  # fmt: skip
+def test_a_small_fault_is_found_across_browsers_and_nothing_else(
+    browsers: tuple[Pages, Session, Session], first: Snapshot, tmp_path: Path,
+    was: str, now: str, said: list[str],
+) -> None:  # fmt: skip
+    pages, _, firefox = browsers
+    seen = look(pages, firefox, PLAIN.replace(was, now, 1), tmp_path)
+    found = compare_elements(first, seen)
+    whats = [change.what for change in found.changes if " px " not in change.what]
+    assert len(whats) == len(said) == found.changed, whats
+    assert all(what.startswith(start) for what, start in zip(whats, said, strict=True)), whats
+
+
+def test_a_drawing_that_is_the_page_and_a_page_in_xml_are_seen(
+    browsers: tuple[Pages, Session, Session], tmp_path: Path
+) -> None:
+    pages, *sessions = browsers
+    pages.answers["http://drawing.example/"] = WIDE  # type: ignore[index]
+    xml = f'<html xmlns="http://www.w3.org/1999/xhtml"><body>{SVG.format(40)}</body></html>'
+    pages.answers["http://xml.example/"] = Answer(  # type: ignore[index]
+        body=xml.encode(), headers={"Content-Type": "application/xhtml+xml"}
+    )
+    for host in ("drawing", "xml"):
+        url = f"http://{host}.example/"
+        seen = [one.capture(url, pins=PINS, folder=tmp_path) for one in sessions]
+        assert [one.outcome for one in seen] == [Outcome.COMPLETE] * 2
+        assert [one.shapes_total for one in seen] == [1, 1], [one.reasons for one in seen]
+        assert compare_elements(*seen).changed == 0
+
+
+def test_one_browser_is_spared_what_only_two_are_compared_by(
+    browsers: tuple[Pages, Session, Session], tmp_path: Path
+) -> None:
+    pages, *_ = browsers
+    pages.answers["http://site.example/"] = page(PLAIN)  # type: ignore[index]
+    with open_browser("chromium", pages.proxy, Viewport(), limits=Limits.of_one_browser()) as one:
+        seen = one.capture("http://site.example/", pins=PINS, folder=tmp_path)
+    assert (seen.shapes, seen.decoded) == ((), ())
+    assert {box.decoded for box in seen.boxes} == {None}

@@ -1,0 +1,114 @@
+"""What pictures show and how shapes are painted, in two browsers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from snapshots import SHOWN
+
+from pinakes.qa.compare.drawings import other_shapes, show_alike
+from pinakes.qa.compare.elements import ASPECTS, COUNTING, compare_elements
+from pinakes.qa.snapshot import Box, Rect, Shape, Snapshot
+
+LOOKS = tuple("|".join((*[""] * (len(ASPECTS) - 1), paint)) for paint in ("red", "blue line 1 red"))
+RECT = Rect(x=10, y=20, width=40, height=30)
+BLOCKS = (
+    Box(tag="p", kind="text", rect=replace(RECT, y=90), text="Total 30.00 at 9:05:01", look=0),
+    Box(tag="img", kind="image", rect=RECT, text="16x16", look=0, decoded=0),
+)
+SHAPES = tuple(
+    Shape(tag="rect", drawing=0, rect=RECT, place=(left, 5, 40, 30), look=0) for left in (1, 60)
+)
+CELLS = "2x1:ffffff000000", "2x1:ffffff004000"
+PAGE = replace(
+    SHOWN,
+    browser="chromium", looks=LOOKS, boxes=BLOCKS, shapes=SHAPES, shapes_total=2, decoded=CELLS,
+)  # fmt: skip
+SAME = replace(PAGE, browser="firefox")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_alike"),
+    [
+        ("2x1:ffffff000000", "2x1:ffffff000000", True),
+        ("2x1:ffffff000000", "2x1:fffff000000f", True),
+        ("2x1:ffffff000000", "2x1:ffffff100000", False),
+        # Drawn by the browser: between the colours around it.
+        ("~4x1:fff000ffffff", "~4x1:ffffff000fff", True),
+        ("~4x1:fff000ffffff", "~4x1:fff777888fff", False),
+        ("~3x1:ffffffccc", "~3x1:fff777ccc", False),
+        ("~3x1:fff777ccc", "~3x1:ffffffccc", False),
+        ("~3x1:fffffffff", "~3x1:ffdffdffd", True),
+        # Another size, or no cells: other features tell, or nobody knows.
+        ("2x1:ffffff000000", "1x2:000000ffffff", True),
+        ("2x1:ffffff000000", "~2x1:000fff", True),
+        ("2x1:ffffff000000", "", True),
+        ("2x1:ffffff000000", "2x1:fff00", True),
+        ("2x9:ffffff000000", "2x9:000000000000", True),
+    ],
+)
+def test_cells_are_alike_but_for_how_browsers_round(one: str, other: str, is_alike: bool) -> None:
+    assert show_alike(one, other) is show_alike(other, one) is is_alike
+
+
+def shape(number: int, **fields: object) -> Snapshot:
+    """The page in the other browser, with one shape that is otherwise."""
+    shapes = list(SHAPES)
+    shapes[number] = replace(shapes[number], **fields)  # type: ignore[arg-type]
+    return replace(SAME, shapes=tuple(shapes))
+
+
+def texts(total: str) -> Snapshot:
+    """The page in the other browser, with another total."""
+    boxes = (replace(BLOCKS[0], text=f"Total {total} at 9:05:07"), BLOCKS[1])
+    return replace(SAME, boxes=boxes)
+
+
+def picture(decoded: int) -> Snapshot:
+    return replace(SAME, boxes=(BLOCKS[0], replace(BLOCKS[1], decoded=decoded)))
+
+
+WAS = "and was at 60 5 40 30"
+MORE = replace(SAME, shapes=(*SHAPES, replace(SHAPES[0], drawing=1)), shapes_total=3)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (SAME, ""),
+        (shape(0, look=1), "<rect> of a drawing is painted blue line 1 red, and was red"),
+        (shape(1, look=7), "<rect> of a drawing is painted not at all, and was red"),
+        (shape(1, place=(60, 5, 40, 38)), f"<rect> of a drawing is at 60 5 40 38, {WAS}"),
+        (shape(1, place=(62, 7, 41, 30)), ""),
+        (shape(1, place=(60,)), f"<rect> of a drawing is at 60, {WAS}"),
+        (shape(1, moves=True, look=1), ""),
+        (replace(MORE, shapes=(*SHAPES, replace(SHAPES[0], moves=True))), ""),
+        (replace(SAME, shapes=SHAPES[:1], shapes_total=1), "<rect> of a drawing is gone"),
+        (replace(SAME, shapes=SHAPES[:1]), ""),
+        (replace(SAME, shapes=(*SHAPES, SHAPES[0]), shapes_total=3), "<rect> of a drawing is new"),
+        (MORE, "<rect> of a drawing is new"),
+        (texts("36.00"), "<p> “Total 36.00 at 9:05:07” was “Total 30.00 at 9:05:01”"),
+        (texts("30.00"), ""),
+        (texts(f"{COUNTING}.{COUNTING}"), ""),
+        (picture(1), "<img> “16x16” shows something else"),
+        (picture(9), ""),
+    ],
+)
+def test_what_two_browsers_know_exactly_is_compared(other: Snapshot, said: str) -> None:
+    found = compare_elements(PAGE, other)
+    assert [change.what for change in found.changes] == [said] * bool(said)
+    assert found.changed == bool(said)
+    assert (found.lost, found.added, found.restyled) == (0, 0, 0)
+    assert compare_elements(PAGE, other, again=replace(other, browser="chromium")).changed == 0
+    assert compare_elements(PAGE, replace(other, browser="chromium")).changed == 0
+
+
+def test_a_masked_shape_is_not_compared() -> None:
+    found = compare_elements(PAGE, shape(0, look=1), masked=[replace(RECT, width=90)])
+    assert found.changed == 0
+
+
+def test_shapes_without_a_second_look_are_each_compared() -> None:
+    both = replace(SAME, shapes=tuple(replace(one, look=1) for one in SHAPES))
+    assert len(list(other_shapes(PAGE, both))) == 2
