@@ -133,10 +133,13 @@
   const UNDRAWN = "defs, symbol, clipPath, mask, pattern, marker";
   const lookOfShape = (opacity, painted) => numbered([...Array(9).fill(""), opacity, ...Array(14).fill(""), painted]);
   const drawings = new Map();
-  const numberOf = (element) => {
+  const drawingOf = (element) => {
     let outer = element;
     for (let at = element; at; at = Reflect.get(SVGElement.prototype, "ownerSVGElement", at)) outer = at;
-    if (!drawings.has(outer)) drawings.set(outer, drawings.size);
+    if (!drawings.has(outer)) {
+      const { width, height } = boxOf(outer);
+      drawings.set(outer, { number: drawings.size, isSeen: width >= 1 && height >= 1 });
+    }
     return drawings.get(outer);
   };
   // A shape of a drawing: its place and size there, and what it is painted with; null if it is not drawn.
@@ -145,13 +148,14 @@
     if (!painted || Element.prototype.closest.call(element, UNDRAWN)) return null;
     try {
       const own = SVGGraphicsElement.prototype.getBBox.call(element), at = SVGGraphicsElement.prototype.getCTM.call(element);
-      if (own.width < 1 && own.height < 1) return null;
+      const drawing = drawingOf(element);
+      if (!drawing.isSeen || (own.width < 1 && own.height < 1)) return null;
       const place = [
         own.x * at.a + own.y * at.c + at.e, own.x * at.b + own.y * at.d + at.f,
         own.width * Math.hypot(at.a, at.b), own.height * Math.hypot(at.c, at.d)];
       // Whether the place that `use` names is its own or that of what is in it, browsers do not agree on.
       const placed = tagOf(element) === "use" ? [] : place.map(Math.round);
-      return { place: placed, drawing: numberOf(element), exact: [...place, style.opacity, style.fill].join(), look: lookOfShape(String(tenth(style.opacity)), painted) };
+      return { place: placed, drawing: drawing.number, exact: [...place, style.opacity, style.fill].join(), look: lookOfShape(String(tenth(style.opacity)), painted) };
     } catch (error) {
       return null;
     }
@@ -176,6 +180,6 @@
   const isDecorated = (view, element, style) =>
     !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
     ["::before", "::after"].some((at) => !["", '""'].includes(generated(view, element, at)));
-  return { of, tagOf, boxOf, describe, shape, inSvg, looks, IMAGES, CONTROLS, SHAPES, isBox: (view, element, style) =>
+  return { of, tagOf, boxOf, describe, shape, drawingOf, inSvg, looks, IMAGES, CONTROLS, SHAPES, isBox: (view, element, style) =>
     !INLINE.has(style.display) || isDecorated(view, element, style) };
 }

@@ -96,7 +96,9 @@ def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
         "ui.caretBlinkTime": 0,
         "image.animation_mode": "none",
         "toolkit.cosmeticAnimations.enabled": False,
-        "gfx.color_management.mode": 0,
+        # As Chromium with an sRGB screen: what says which colours it has is shown in these.
+        "gfx.color_management.mode": 2,
+        "gfx.color_management.force_srgb": True,
         "ui.useOverlayScrollbars": 1,
         "widget.gtk.overlay-scrollbars.enabled": True,
         # Else rules for ::-webkit-scrollbar bring back scroll bars that take room.

@@ -102,6 +102,7 @@ async (limits, drawn, decoded) => {
           ready_state: element.readyState, network_state: element.networkState,
           error: element.error ? element.error.code : null, duration_s: finite(element.duration),
           width: element.videoWidth || 0, height: element.videoHeight || 0 }));
+      if (tag === "svg") drawn.drawingOf(element);  // each has its number, also one without shapes
       const box = boxOf(element);
       const frame = tag === "iframe" || tag === "frame";
       if (frame) {

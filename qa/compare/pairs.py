@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from pinakes.qa.snapshot import Rect, Snapshot
 
-from .elements import ElementDifference, compare_elements
+from .element_difference import ElementDifference
+from .elements import compare_elements
 from .images import ImageDifference, compare_images
 from .page import PageDifference, compare_pages, lost_payloads, other_payloads
 from .pictures import PictureDifference, compare_pictures

@@ -34,6 +34,11 @@ RED, HALF = (
     Answer(body=png([b"\xc8\x1e\x1e" * 20] * 10 + [low * 20] * 10), headers=PNG)
     for low in (b"\xc8\x1e\x1e", b"\x1e\x1e\xc8")
 )
+# As if its colours were linear (PNG, third edition, §11.3.2.2): one gAMA chunk behind the first.
+GAMMA = Answer(
+    body=RED.body[:33] + b"\0\0\0\4gAMA\0\1\x86\xa0" + b"\x31\xe8\x96\x5f" + RED.body[33:],
+    headers=PNG,
+)
 WIDE, NARROW = (
     Answer(body=SVG.format(width).encode(), headers={"Content-Type": "image/svg+xml"})
     for width in (40, 20)
@@ -44,7 +49,8 @@ PLAIN = """<!doctype html><meta charset=utf-8><style>
     canvas { border: 1px solid }</style>
     <p>Total 30.00 <p>A text so long that its end is kept as a few letters alone: it has cost 47.11
     <p>It took 0.013 s until 7:08:09 <p id=counting>0
-    <p><img src=/red.png width=24 height=24> <img src=/wide.svg width=40 height=20>
+    <p><img src=/gamma.png> <img src=/red.png width=24 height=24>
+    <img src=/wide.svg width=40 height=20>
     <img src=http://other.example/red.png width=16 height=16> <i></i><div></div>
     <svg width=200 height=90><rect x=5 y=5 width=40 height=60 fill=green stroke=none />
     <line x1=60 y1=5 x2=190 y2=5 stroke=orange stroke-width=2 />
@@ -70,7 +76,7 @@ def browsers() -> Iterator[tuple[Pages, Session, Session]]:
     answers = {
         "http://site.example/red.png": RED, "http://site.example/half.png": HALF,
         "http://site.example/wide.svg": WIDE, "http://site.example/narrow.svg": NARROW,
-        "http://other.example/red.png": RED,
+        "http://other.example/red.png": RED, "http://site.example/gamma.png": GAMMA,
     }  # fmt: skip
     with serving(answers) as pages, ExitStack() as stack:
         try:

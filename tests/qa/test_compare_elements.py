@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from snapshots import SHOWN
 
-from pinakes.qa.compare.elements import ASPECTS, ElementDifference, compare_elements
+from pinakes.qa.compare.element_difference import ElementDifference
+from pinakes.qa.compare.elements import ASPECTS, compare_elements
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
 PLAIN = dict.fromkeys(ASPECTS, "") | {
