@@ -14,9 +14,12 @@
     const url = /url\("?([^")]*)/.exec(image);
     return url ? url[1].split(/[?#]/)[0].split("/").pop().slice(-40) : image.includes("gradient") ? "gradient" : image.split("(")[0];
   };
+  const NUMBER = /-?\d*\.?\d+(?:e[-+]?\d+)?/g;
+  // One browser gives what is said of several backgrounds alike once, another for each.
+  const unlike = (list) => [...new Set(list.split(", "))].join();
   // Of pictures with many icons, which one is shown is said by where they are laid.
   const background = (style) => {
-    const at = style.backgroundPosition.replace(/-?\d*\.\d+/g, (number) => Math.round(number));
+    const at = unlike(style.backgroundPosition).replace(NUMBER, (number) => Math.round(number));
     return picture(style.backgroundImage) + (style.backgroundImage.includes("url(") && /[1-9]/.test(at) ? " at " + at : "");
   };
   // Fonts of which no face could be loaded: what is generated with them is an icon, most times.
@@ -95,7 +98,7 @@
     return [isLone("previous") ? "" : top, across[0], isLone("next") ? "" : bottom, across[1]].join();
   };
   // Old attributes (valign, align=middle) have a value of each browser's own.
-  const OWN_ALIGN = new Set([...IMAGES, "td", "th", "tr", "tbody", "thead", "tfoot"]);
+  const OWN_ALIGN = new Set([...IMAGES, "table", "td", "th", "tr", "tbody", "thead", "tfoot"]);
   const alignment = (element, style) => {
     const right = style.direction === "rtl";
     const text = style.textAlign.replace(/^-(webkit|moz)-/, "").replace("start", right ? "right" : "left").replace("end", right ? "left" : "right");
@@ -108,8 +111,7 @@
   const overflow = (style) => [style.overflowX, style.overflowY].map((value) =>
     TABULAR.test(style.display) ? value.replace(/auto|scroll/, "visible") : value);
   const layout = (element, style) => inSvg(element) ? "" : [
-    // One browser gives what is said of several backgrounds alike once, another for each.
-    ...LAYOUT.map((name) => [...new Set(style[name].split(", "))].join()),
+    ...LAYOUT.map((name) => unlike(style[name])),
     ...(IMAGES.has(tagOf(element)) ? [] : overflow(style))].join(" ");
   const chosen = (element) => (tagOf(element) === "input" && /^(checkbox|radio)$/.test(element.type) && element.checked ? "chosen" : "");
   // Opacities have 255 steps in all of them, which each rounds in its own way.
@@ -164,7 +166,7 @@
     const look = [
       style.color, style.backgroundColor, background(style), border(element, style),
       style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
-      style.transform.replace(/-?\d+\.\d+/g, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
+      style.transform.replace(NUMBER, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
       ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
       margins(element, style), four(style, PADDINGS).join(), fills(view, element, style, box),

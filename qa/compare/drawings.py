@@ -14,14 +14,14 @@ from pinakes.qa.snapshot import Shape, Snapshot
 
 _CELLS = re.compile("(~?)([0-9]{1,4})x([0-9]{1,4}):([0-9a-f]*)")
 _COLOURS = 3
-_APART = 16
+_APART = 8
 """Of 255: how far a colour of a cell is from another's."""
 
 _DRAWN_APART = 3
 """Of 15: of what a browser draws itself, letters in a canvas, drawings in SVG."""
 
-_NEAR = 3
-"""Pixels of a drawing; what scripts place by the width of letters is a little elsewhere."""
+_NEAR = (6, 6, 3, 3)
+"""Pixels of a drawing, of its place: what scripts put beside letters is a little elsewhere."""
 
 
 def show_alike(one: str, other: str) -> bool:
@@ -120,5 +120,5 @@ def _words(place: Sequence[int]) -> str:
 
 def _is_near(was: Sequence[int], now: Sequence[int]) -> bool:
     return len(was) == len(now) and all(
-        abs(a - b) <= max(_NEAR, abs(a) / 50) for a, b in zip(was, now, strict=True)
+        abs(a - b) <= max(near, abs(a) / 50) for a, b, near in zip(was, now, _NEAR, strict=False)
     )

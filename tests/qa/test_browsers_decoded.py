@@ -45,13 +45,16 @@ WIDE, NARROW = (
 )
 PLAIN = """<!doctype html><meta charset=utf-8><style>
     div { background: #eee url(/red.png); width: 30px; height: 30px }
-    i { background: url(/red.png) -4px 0; width: 9px; height: 9px; display: inline-block }
+    table { transform: perspective(500px) rotateX(.01deg); vertical-align: bottom }
+    i { background-image: url(/red.png), url(/wide.svg); background-position: -4px 0 }
+    i { width: 9px; height: 9px; display: inline-block }
     canvas { border: 1px solid }</style>
     <p>Total 30.00 <p>A text so long that its end is kept as a few letters alone: it has cost 47.11
     <p>It took 0.013 s until 7:08:09 <p id=counting>0
     <p><img src=/gamma.png> <img src=/red.png width=24 height=24>
     <img src=/wide.svg width=40 height=20>
     <img src=http://other.example/red.png width=16 height=16> <i></i><div></div>
+    <table><tr><td>Cell</table>
     <svg width=200 height=90><rect x=5 y=5 width=40 height=60 fill=green stroke=none />
     <line x1=60 y1=5 x2=190 y2=5 stroke=orange stroke-width=2 />
     <text x=60 y=60 fill=navy>Drawn</text>
