@@ -186,7 +186,7 @@ class Snapshot:
     boxes_total: int = 0
     looks: tuple[
         str, ...
-    ] = ()  # how boxes are drawn: computed styles, by `compare.elements.ASPECTS`
+    ] = ()  # how boxes are drawn: computed styles, by `compare.aspects.ASPECTS`
     shapes: tuple[Shape, ...] = ()
     shapes_total: int = 0
     decoded: tuple[str, ...] = ()  # what pictures show, in cells: `compare.drawings`

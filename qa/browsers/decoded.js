@@ -11,7 +11,7 @@
   const table = new Map();
   let left = limits.decoding_ms;
   // Pixels; a browser's own scaling would be another in each.
-  const LARGEST = 4e6, MOST_READ = 250000;
+  const LARGEST = 4e6, MOST_READ = 50000;
   const SIDE = 8, LARGEST_CANVAS = 1024, DRAWING = 64;
   // So that white and black on nothing are both seen.
   const GREY = "#808080";
@@ -33,7 +33,9 @@
       for (let x = 0; x < width; x += step) {
         const cell = row + Math.floor((x * columns) / width), at = 4 * (y * width + x);
         counts[cell]++;
-        for (let band = 0; band < 3; band++) sums[3 * cell + band] += data[at + band];
+        sums[3 * cell] += data[at];
+        sums[3 * cell + 1] += data[at + 1];
+        sums[3 * cell + 2] += data[at + 2];
       }
     }
     return Array.from(sums, (sum, at) => {
@@ -73,7 +75,12 @@
     return cells(canvas, width, height, Math.ceil(width / SIDE), Math.ceil(height / SIDE), true, groundOf(canvas));
   };
   // A drawing has no pixels of its own: browsers agree on its proportions, and on no size.
+  const known = new Map();
   const ofImage = (image) => {
+    if (!known.has(image.currentSrc)) known.set(image.currentSrc, cellsOfImage(image));
+    return known.get(image.currentSrc);
+  };
+  const cellsOfImage = (image) => {
     if (!image.complete || !image.naturalWidth) return null;
     if (/\.svg\b|svg\+xml/.test(image.currentSrc)) {
       const [width, height] = fitted(DRAWING * image.naturalWidth, DRAWING * image.naturalHeight, DRAWING);
@@ -83,7 +90,7 @@
     return cells(image, width, height, Math.min(SIDE, width), Math.min(SIDE, height), false);
   };
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-  const loaded = new Map();
+  const loaded = new Map(), BROKEN = "broken";
   // A picture that the page has loaded as a background; a page of its own origin alone may read it.
   const ofBackground = (page, origin, list) => {
     const url = /url\("?([^")]*)/.exec(list);
@@ -91,7 +98,7 @@
     if (!loaded.has(url[1])) {
       const image = made(page, "img");
       image.src = url[1];
-      loaded.set(url[1], image.decode().then(() => ofImage(image), () => null));
+      loaded.set(url[1], image.decode().then(() => ofImage(image), () => BROKEN));
     }
     return loaded.get(url[1]);
   };

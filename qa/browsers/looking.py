@@ -49,7 +49,7 @@ class Limits:
     boxes: int = 10_000
     shapes: int = 2_000
     canvases: int = 20
-    decoding_ms: int = 1_000
+    decoding_ms: int = 3_000
     frames: int = 100
     media: int = 100
     resources: int = 2_000

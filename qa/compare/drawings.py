@@ -14,6 +14,9 @@ from pinakes.qa.snapshot import Shape, Snapshot
 
 _CELLS = re.compile("(~?)([0-9]{1,4})x([0-9]{1,4}):([0-9a-f]*)")
 _COLOURS = 3
+_BROKEN = "broken"
+"""What a background shows that could not be loaded."""
+
 _APART = 8
 """Of 255: how far a colour of a cell is from another's."""
 
@@ -31,10 +34,13 @@ def show_alike(one: str, other: str) -> bool:
     Behind `~`, with one digit, cells are drawn by the browser itself, not decoded: then one may
     have any colour between those of the cells around it, since letters are a little elsewhere.
 
-    True where one is no such text, or they are of other sizes, which is noted otherwise.
+    A background that could not be loaded is `broken`.  True where one is no such text, or they are
+    of other sizes, which is noted otherwise.
     """
-    if one == other:
+    if one == other or not one or not other:
         return True
+    if _BROKEN in (one, other):
+        return False
     found = _CELLS.fullmatch(one), _CELLS.fullmatch(other)
     if found[0] is None or found[1] is None or found[0].groups()[:3] != found[1].groups()[:3]:
         return True

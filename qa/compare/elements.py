@@ -15,16 +15,9 @@ from typing import NamedTuple
 
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
+from .aspects import ASPECTS, is_automatic, is_code, is_near
 from .drawings import other_shapes, show_alike
 from .element_difference import ElementChange, ElementDifference
-
-ASPECTS = (
-    "colour", "background", "picture", "border", "size", "weight", "family", "decoration",
-    "transform", "opacity", "display", "before", "after",
-    "margin", "padding", "width", "position", "alignment", "line height", "spacing", "marker",
-    "shadow", "corners", "layout", "paint",
-)  # fmt: skip
-"""What a look of `Snapshot.looks` says, in its order, between bars."""
 
 _NAMES = {
     "picture": "background picture", "size": "font size", "weight": "font weight",
@@ -36,14 +29,10 @@ _INLINE = frozenset({"inline", "contents", ""})
 _LEAST = 3
 """CSS pixels; what is smaller counts visitors, and is not seen."""
 _NUMBER = re.compile("[0-9]+")
-_ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
-_LENGTH = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")
 _OWN = frozenset({"progress", "meter", "fieldset", "hr", "option", "optgroup"})
 """Drawn by each browser in its own way, as form controls are; whether they are there counts."""
 _OF_CONTROLS = frozenset({"border", "shadow", "marker"})
 """What a page gives to controls, where a browser does not draw its own; whether one is chosen."""
-_CODE = frozenset({"code", "kbd", "samp", "tt", "pre"})
-_SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)?(?=px\Z)")
 _LINES = re.compile("outset|inset|ridge|groove|double")
 """What one browser calls `solid` another calls so, of tables' borders."""
 COUNTING = "0" * 10
@@ -160,33 +149,22 @@ def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
     """The aspects that differ."""
     pairs = zip(ASPECTS, one.aspects, other.aspects, strict=True)
     found = [
-        name for name, mine, theirs in pairs if mine != theirs and not _near(name, mine, theirs)
+        name for name, mine, theirs in pairs if mine != theirs and not is_near(name, mine, theirs)
     ]
     # Whether it fills its room is asked of what is as wide as it was, by whatever rounding.
     is_as_wide = not _is_apart(one.box.rect.width, other.box.rect.width)
     found = [
         name
         for name in found
-        if not (name == "width" and is_as_wide) and not (name == "size" and _is_code(one, other))
+        if not (name == "width" and is_as_wide)
+        and not (name == "size" and is_code(one.box.tag, one.aspects, other.aspects))
     ]
+    rects = one.box.rect, other.box.rect
+    if "margin" in found and is_automatic(one.aspects, other.aspects, *rects):
+        found.remove("margin")
     if one.is_drawn_alike:
         return found
     return [name for name in found if name in _OF_CONTROLS and one.box.kind == "control"]
-
-
-def _is_code(one: _Drawn, other: _Drawn) -> bool:
-    """Whether both have the generic font of code, whose size browsers take from 13 px, or from 16.
-
-    Not from the same elements around it: of code in a heading one does, another does not.
-    """
-    was, now = (dict(zip(ASPECTS, drawn.aspects, strict=True)) for drawn in (one, other))
-    sizes = [float(found[0]) for side in (was, now) if (found := _SIZE.match(side["size"]))]
-    return (
-        one.box.tag in _CODE
-        and was["family"] == now["family"] == "monospace"
-        and len(sizes) == len((one, other))
-        and max(sizes) * 13 <= min(sizes) * 16
-    )
 
 
 def _said_otherwise(pairs: Sequence[tuple[_Drawn, _Drawn]]) -> Iterator[ElementChange]:
@@ -202,21 +180,6 @@ def _shown_otherwise(pairs: Sequence[tuple[_Drawn, _Drawn]]) -> Iterator[Element
     for one, two in pairs:
         if not show_alike(one.shows, two.shows):
             yield _change(two, "shows something else")
-
-
-def _near(name: str, mine: str, theirs: str) -> bool:
-    """Whether lengths are the same but for how a browser rounds them."""
-    if name not in _ROUNDED or mine.count(",") != theirs.count(","):
-        return False
-    return all(
-        one == other or (_LENGTH.match(one) and _LENGTH.match(other) and _is_close(one, other))
-        for one, other in zip(mine.split(","), theirs.split(","), strict=True)
-    )
-
-
-def _is_close(one: str, other: str) -> bool:
-    was, now = float(one), float(other)
-    return abs(was - now) <= max(1, abs(was) / 25)
 
 
 def _change(drawn: _Drawn, what: str) -> ElementChange:

@@ -118,6 +118,7 @@ def look(pages: Pages, session: Session, html: str, folder: Path) -> Snapshot:
          ["<i> has another background picture red.png at -4px 0px → red.png at -4px -10px"]),
         ("url(/red.png)", "url(/half.png)",
          ["<div> has another background picture red.png → half.png", "<div> shows something else"]),
+        ("url(/red.png); width", "url(/gone/red.png); width", ["<div> shows something else"]),
         ("fill=green", "fill=olive", ["<rect> of a drawing is painted"]),
         ("height=60 fill", "height=40 fill", ["<rect> of a drawing is at 5 5 40 40"]),
         ("stroke=orange", "stroke=blue", ["<line> of a drawing is painted"]),
@@ -128,7 +129,8 @@ def look(pages: Pages, session: Session, html: str, folder: Path) -> Snapshot:
          ["<canvas> shows something else"]),
     ],
     ids=["unaltered", "number", "late number", "time", "picture", "drawing as a picture",
-         "icon", "background", "fill", "height", "stroke", "text", "use", "bar", "mark"],
+         "icon", "background", "lost background", "fill", "height", "stroke", "text",
+         "use", "bar", "mark"],
 )  # fmt: skip
 def test_a_small_fault_is_found_across_browsers_and_nothing_else(
     browsers: tuple[Pages, Session, Session], first: Snapshot, tmp_path: Path,

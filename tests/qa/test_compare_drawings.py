@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from snapshots import SHOWN
 
+from pinakes.qa.compare.aspects import ASPECTS
 from pinakes.qa.compare.drawings import other_shapes, show_alike
-from pinakes.qa.compare.elements import ASPECTS, COUNTING, compare_elements
+from pinakes.qa.compare.elements import COUNTING, compare_elements
 from pinakes.qa.snapshot import Box, Rect, Shape, Snapshot
 
 LOOKS = tuple("|".join((*[""] * (len(ASPECTS) - 1), paint)) for paint in ("red", "blue line 1 red"))
@@ -44,6 +45,8 @@ SAME = replace(PAGE, browser="firefox")
         ("2x1:ffffff000000", "1x2:000000ffffff", True),
         ("2x1:ffffff000000", "~2x1:000fff", True),
         ("2x1:ffffff000000", "", True),
+        ("2x1:ffffff000000", "broken", False),
+        ("broken", "", True),
         ("2x1:ffffff000000", "2x1:fff00", True),
         ("2x9:ffffff000000", "2x9:000000000000", True),
     ],

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from snapshots import SHOWN
 
+from pinakes.qa.compare.aspects import ASPECTS
 from pinakes.qa.compare.element_difference import ElementDifference
-from pinakes.qa.compare.elements import ASPECTS, compare_elements
+from pinakes.qa.compare.elements import compare_elements
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
 PLAIN = dict.fromkeys(ASPECTS, "") | {
@@ -86,6 +87,11 @@ def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[s
         ({"padding": "77,0,0,0"}, {"padding": "80,0,0,0"}, 0),
         ({"margin": "16,40,16,0"}, {"margin": "16,38,16,0"}, 1),
         ({"margin": ",0,16,0"}, {"margin": "16,0,16,0"}, 1),
+        # Automatic ones, of a box that is where it was, or by what letters leave.
+        ({"margin": "16,even,16,even"}, {"margin": "16,0,16,90"}, 0),
+        ({"margin": "16,0,16,137"}, {"margin": "16,0,16,128"}, 0),
+        ({"margin": "16,even,16,even"}, {"margin": "20,0,20,90"}, 1),
+        ({"margin": "16,0,16,0"}, {"margin": "16,0,16,9"}, 1),
         ({"line height": "19.1"}, {"line height": "19.2"}, 0),
         ({"line height": "normal"}, {"line height": "19.2"}, 1),
         ({"size": "16px"}, {"size": "17px"}, 1),

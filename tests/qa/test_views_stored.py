@@ -17,7 +17,7 @@ from stored_screenshots import encoded, kept, picture
 
 from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.qa.browsers.kept import png_size, read_image
-from pinakes.qa.compare.elements import ASPECTS
+from pinakes.qa.compare.aspects import ASPECTS
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features, reasons
 from pinakes.qa.compare.pixels import read_pixels
 from pinakes.qa.snapshot import Box, Outcome, Pictures, Rect, Resource, Snapshot, Styles

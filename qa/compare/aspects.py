@@ -1,0 +1,81 @@
+"""How an element is drawn, in the words of `drawn.js`, and what of it browsers say otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pinakes.qa.snapshot import Rect
+
+ASPECTS = (
+    "colour", "background", "picture", "border", "size", "weight", "family", "decoration",
+    "transform", "opacity", "display", "before", "after",
+    "margin", "padding", "width", "position", "alignment", "line height", "spacing", "marker",
+    "shadow", "corners", "layout", "paint",
+)  # fmt: skip
+"""What a look of `Snapshot.looks` says, in its order, between bars."""
+
+_ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
+_LENGTH = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")
+_CODE = frozenset({"code", "kbd", "samp", "tt", "pre"})
+_SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)?(?=px\Z)")
+_SIDES = ("top", "right", "bottom", "left")
+_ROOM = 50
+"""CSS pixels; a margin that is wider may be what is left."""
+
+_LETTERS = 1.1
+"""How much wider what letters leave may be in one browser."""
+_NEAR = 2
+
+
+def is_near(name: str, mine: str, theirs: str) -> bool:
+    """Whether lengths are the same but for how a browser rounds them."""
+    if name not in _ROUNDED or mine.count(",") != theirs.count(","):
+        return False
+    return all(
+        one == other or (_LENGTH.match(one) and _LENGTH.match(other) and _is_close(one, other))
+        for one, other in zip(mine.split(","), theirs.split(","), strict=True)
+    )
+
+
+def _is_close(one: str, other: str) -> bool:
+    was, now = float(one), float(other)
+    return abs(was - now) <= max(1, abs(was) / 25)
+
+
+def is_automatic(was: Sequence[str], now: Sequence[str], mine: Rect, theirs: Rect) -> bool:
+    """Whether side margins take what room letters leave, or differ where the box does not.
+
+    Of `auto` one browser says what it came to, another sometimes that it is nothing.
+    """
+    at = ASPECTS.index("margin")
+    before, after = was[at].split(","), now[at].split(",")
+    if len(before) != len(_SIDES) or len(after) != len(_SIDES):
+        return False
+    differing = [
+        (side, one, other)
+        for side, one, other in zip(_SIDES, before, after, strict=True)
+        if one != other and not is_near("margin", one, other)
+    ]
+    lengths = [float(text) for _, *both in differing for text in both if _LENGTH.match(text)]
+    if any(side in ("top", "bottom") for side, *_ in differing) or max(lengths, default=0) < _ROOM:
+        return False
+    if abs(mine.x - theirs.x) <= _NEAR and abs(mine.width - theirs.width) <= _NEAR:
+        return True
+    is_of_letters = max(lengths) <= _LETTERS * min(lengths)
+    return len(lengths) == len((mine, theirs)) and is_of_letters
+
+
+def is_code(tag: str, was: Sequence[str], now: Sequence[str]) -> bool:
+    """Whether both have the generic font of code, whose size browsers take from 13 px, or from 16.
+
+    Not from the same elements around it: of code in a heading one does, another does not.
+    """
+    size, family = ASPECTS.index("size"), ASPECTS.index("family")
+    sizes = [float(found[0]) for side in (was, now) if (found := _SIZE.match(side[size]))]
+    return (
+        tag in _CODE
+        and was[family] == now[family] == "monospace"
+        and len(sizes) == len((was, now))
+        and max(sizes) * 13 <= min(sizes) * 16
+    )
