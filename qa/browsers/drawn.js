@@ -164,7 +164,7 @@
   };
   const describe = (view, element, style, box) => {
     const look = [
-      style.color, style.backgroundColor, background(style), border(element, style),
+      inSvg(element) ? "" : style.color, style.backgroundColor, background(style), border(element, style),
       style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
       style.transform.replace(NUMBER, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
