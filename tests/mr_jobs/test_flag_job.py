@@ -81,7 +81,8 @@ def decided_by_job(lines: list[ManifestLine], *options: str, tasks: int = 4) -> 
     with tempfile.TemporaryDirectory() as folder, by_mrjob(tasks=tasks):
         given, out = write_lines(Path(folder, "given"), lines), Path(folder, "out")
         job = ["-q", "process", *INLINE, str(given), "-o", str(out)]
-        assert main([*job, f"--options={' '.join(options)}"]) == 0
+        asked = [f"--options={' '.join(options)}"] if options else []
+        assert main([*job, *asked]) == 0
         return [parse_line(text) for text in out.read_text().splitlines()]
 
 
