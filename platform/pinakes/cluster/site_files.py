@@ -151,10 +151,6 @@ def _mapreduce(layout: Layout, hadoop_jars: Path) -> dict[str, object]:
     }
 
 
-BLOCK_CACHE_MB = 3072
-"""What ten million captures and their digests take, compressed, and a third more."""
-
-
 def _hbase(layout: Layout) -> dict[str, object]:
     return {
         "hbase.cluster.distributed": True,
@@ -193,12 +189,6 @@ def _hbase(layout: Layout) -> dict[str, object]:
         "hbase.regionserver.handler.count": 12,
         # Snapshots, which `pinakes backup` takes.
         "hbase.snapshot.enabled": True,
-        # Blocks as they are stored, in a mapped file that takes room as it fills: one that is not
-        # in the region server comes through a data node, and look-ups of digests need two each.
-        "hbase.bucketcache.ioengine": f"mmap:{layout.data / 'regionserver-blocks'}",
-        "hbase.bucketcache.size": BLOCK_CACHE_MB,
-        # Never with hbase.rs.prefetchblocksonopen (docs/operations.md).
-        "hbase.block.data.cachecompressed": True,
     }
 
 
