@@ -113,6 +113,21 @@ def test_what_stays_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 that stay or have findings, named above" in shown.err
 
 
+def test_a_name_that_no_other_ending_fits_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    """It stays as it is, and every other act on its crawl ends as it should."""
+    name = "n" * 231 + ".warc.gz"
+    Path(name).write_bytes(gzip_file())
+    assert main(["ingest", "-q", name, "--crawl", "autumn", "--collection", "news"]) == Exit.DONE
+    assert main(["zstd", "compress", "autumn"]) == Exit.SOME_FAILED
+    assert "names longer than 255 bytes" in capsys.readouterr().err
+    assert main(["withdraw", "http://example.org/1", "--reason", "x"]) == Exit.DONE
+    assert f"autumn/g2/{name}" in stored()
+    assert main(["dedupe", "--all", "--collection", "news", "--drop-old", "--grace", "0"]) == 0
+    assert main(["fsck", "--full"]) == Exit.DONE
+    assert main(["crawl", "purge", "autumn"]) == Exit.DONE
+    assert [file for file in stored() if file.startswith("autumn")] == []
+
+
 def test_files_and_crawls_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["zstd", "compress", "a.warc.gz", "spring", "-o", "out"]) == Exit.SOME_FAILED
     assert "spring" in capsys.readouterr().err

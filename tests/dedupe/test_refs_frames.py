@@ -226,6 +226,22 @@ def test_deduplicating_and_converting_commute(
                     )
 
 
+@pytest.mark.parametrize("verb", ["compress", "decompress"])
+def test_line_ends_behind_a_revisit_are_given_back(verb: str, tmp_path: Path) -> None:
+    """The record before it has just two behind it: that is what its checksum is of."""
+    raws = [REVISIT["first"], REVISIT["again"], b"\r\n", THIRD, b"\r\n\r\n"]
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"".join(raws))
+    assert refs([path], plan([path]), tmp_path / "deduped").records == 1
+    deduped = tmp_path / "deduped/a.warc"
+    assert main(["zstd", verb, str(deduped), "-o", str(tmp_path / "z")]) == 0
+    (changed,) = (tmp_path / "z").iterdir()
+    assert inflated(changed) == deduped.read_bytes()
+    back = restore([changed], tmp_path / "back")
+    assert (back.restored, back.problems) == (1, [])
+    assert inflated(tmp_path / "back" / changed.name) == path.read_bytes()
+
+
 def test_the_layouts_of_frames_are_among_those_of_the_round_trip() -> None:
     assert set(FRAMED) < set(LAYOUTS)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 
+from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.cells import decode_cell
@@ -33,6 +35,17 @@ def read_generations(store: RowStore, archive_file: str) -> dict[int, Generation
     }
 
 
+def possible_names(archive_file: str, number: int) -> Iterator[str]:
+    """Yield the names that a generation may have, whatever act wrote it, as landed first.
+
+    Not those with another ending that are too long for a file: no act has written one.
+    """
+    for name in iter_generation_files(archive_file, number):
+        with suppress(InputRefused):
+            check_file_name(sidecar_name(name))
+            yield name
+
+
 def stored_names(entry: FileEntry, generations: Mapping[int, GenerationFacts]) -> list[str]:
     """The names that its generations may have, the current one first.
 
@@ -42,7 +55,7 @@ def stored_names(entry: FileEntry, generations: Mapping[int, GenerationFacts]) -
     possible = (
         name
         for number in range(1, last + 2)
-        for name in iter_generation_files(entry.archive_file, number)
+        for name in possible_names(entry.archive_file, number)
     )
     return sorted(possible, key=lambda name: name != entry.stored_name)
 
@@ -57,7 +70,7 @@ def known_names(
         yield name_of(entry, generations, number)
     if is_unfinished:
         for number in range(entry.generation + 1, last + 2):
-            yield from iter_generation_files(entry.archive_file, number)
+            yield from possible_names(entry.archive_file, number)
 
 
 def older_names(entry: FileEntry) -> list[str]:
@@ -65,7 +78,7 @@ def older_names(entry: FileEntry) -> list[str]:
     that it has not: of an act which ended before it."""
     numbers = range(1, entry.generation + 1 if entry.generation > 1 else 1)
     possible = (
-        name for number in numbers for name in iter_generation_files(entry.archive_file, number)
+        name for number in numbers for name in possible_names(entry.archive_file, number)
     )
     return [name for name in possible if name != entry.stored_name]
 

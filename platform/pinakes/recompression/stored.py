@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.file_records import read_generations
+from pinakes.catalog.file_records import possible_names, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
 from pinakes.catalog.leases import HeldLease, leave_lease, read_lease, release_lease
 from pinakes.catalog.sidecar import sidecar_name
@@ -31,7 +31,6 @@ from pinakes.hbase_schema.generation_names import (
     Generation,
     ending_in,
     ending_of,
-    iter_generation_files,
 )
 from pinakes.ingest.acts import Actor
 from pinakes.rewrite.convert_file import WRITTEN
@@ -154,7 +153,7 @@ class StoredRecompressor:
             self._at("taken back")
 
     def _has_next(self, entry: FileEntry) -> bool:
-        names = iter_generation_files(entry.archive_file, entry.generation + 1)
+        names = possible_names(entry.archive_file, entry.generation + 1)
         return any(self._archive.size(sidecar_name(name)) is not None for name in names)
 
     def _claim(self, lease: HeldLease, entry: FileEntry) -> Held:

@@ -24,6 +24,7 @@ from pinakes.warc.record import (
     MemoryBody,
     Record,
 )
+from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
 from .arc_bytes import Piece, Run, readable_pieces, rest_of
@@ -35,7 +36,8 @@ _CLOSING_BYTES = 4
 class Part(NamedTuple):
     """`size` bytes of content, which `pieces` gives, again with each call.
 
-    `item` is what they begin with; None for line ends before the first record.
+    `item` is what they begin with; None for line ends before the first record, and for those behind
+    a revisit that replaced a record.
     """
 
     item: Item | None
@@ -62,10 +64,34 @@ def iter_parts(source: Source) -> Iterator[Part]:
         else:
             if walk is None:
                 walk = _Walk(source, item.offset if item is not None else 0)
-            part = walk.take_until(item, following)
-            if part.size:
-                yield part
+            yield from _apart(walk.take_until(item, following))
         item = following
+
+
+def _apart(part: Part) -> Iterator[Part]:
+    """A part; of a revisit that replaced a record, more line ends than close it apart from it.
+
+    The record that it is made into again has the checksum that the revisit names, so that nothing
+    else may be in the member that it replaces.
+    """
+    item = part.item
+    size = part.size
+    if isinstance(item, Record) and is_ours(item.header):
+        size = min(size, len(item.header.raw) + item.block_size + _CLOSING_BYTES)
+    if 0 < size < part.size:
+        yield Part(item, size, lambda: _stretch(part, 0, size))
+        yield Part(None, part.size - size, lambda: _stretch(part, size, part.size))
+    elif part.size:
+        yield part
+
+
+def _stretch(part: Part, start: int, end: int) -> Iterator[Bytes]:
+    at = 0
+    for piece in part.pieces():
+        cut = piece[max(0, start - at) : max(0, end - at)]
+        at += len(piece)
+        if cut:
+            yield cut
 
 
 def _whole_content(item: Item | None) -> Bytes | None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token, publish_pair
-from pinakes.catalog.file_records import iter_sidecar, read_generations
+from pinakes.catalog.file_records import iter_sidecar, possible_names, read_generations
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import Held, read_entry, require_claim
 from pinakes.catalog.generation_rows import mark_of
@@ -34,7 +34,6 @@ from pinakes.hbase_schema.generation_names import (
     Generation,
     ending_in,
     generation_file,
-    iter_generation_files,
 )
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
@@ -221,7 +220,7 @@ def move_to_generation(
 def _delete_others(archive: ArchiveStore, written: Written) -> None:
     """Delete what an act that died before it was current has left of the same generation, in
     another compression: by nothing but its name is it known."""
-    for name in iter_generation_files(written.archive_file, written.generation):
+    for name in possible_names(written.archive_file, written.generation):
         if name != written.name and archive.size(sidecar_name(name)) is not None:
             archive.delete(name)
             archive.delete(sidecar_name(name))
@@ -267,7 +266,7 @@ def take_back_generation(store: RowStore, archive: ArchiveStore, held: Held) -> 
     The marks that were written ahead say again what the records are.
     """
     old = read_entry(store, held.archive_file).current
-    for name in iter_generation_files(old.archive_file, old.number + 1):
+    for name in possible_names(old.archive_file, old.number + 1):
         if archive.size(sidecar_name(name)) is not None:
             _take_back(store, archive, held, old, name)
 
