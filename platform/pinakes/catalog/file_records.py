@@ -53,9 +53,7 @@ def stored_names(entry: FileEntry, generations: Mapping[int, GenerationFacts]) -
     """
     last = max((entry.generation, *generations))
     possible = (
-        name
-        for number in range(1, last + 2)
-        for name in possible_names(entry.archive_file, number)
+        name for number in range(1, last + 2) for name in possible_names(entry.archive_file, number)
     )
     return sorted(possible, key=lambda name: name != entry.stored_name)
 
@@ -77,9 +75,7 @@ def older_names(entry: FileEntry) -> list[str]:
     """The names that generations before the current one may have, in order of number, and those
     that it has not: of an act which ended before it."""
     numbers = range(1, entry.generation + 1 if entry.generation > 1 else 1)
-    possible = (
-        name for number in numbers for name in possible_names(entry.archive_file, number)
-    )
+    possible = (name for number in numbers for name in possible_names(entry.archive_file, number))
     return [name for name in possible if name != entry.stored_name]
 
 
