@@ -18,7 +18,7 @@ from pinakes.warc.source import Source
 
 
 class NewFile(Protocol):
-    """What is told of one."""
+    """What a job reports of a new file."""
 
     @property
     def outcome(self) -> str: ...

@@ -34,8 +34,8 @@ def show_alike(one: str, other: str) -> bool:
     Behind `~`, with one digit, cells are drawn by the browser itself, not decoded: then one may
     have any colour between those of the cells around it, since letters are a little elsewhere.
 
-    A background that could not be loaded is `broken`.  True where one is no such text, or they are
-    of other sizes, which is noted otherwise.
+    A background that could not be loaded is `broken`.  True if either is not such a text, or if
+    their sizes differ: sizes are compared elsewhere.
     """
     if one == other or not one or not other:
         return True

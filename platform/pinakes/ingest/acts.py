@@ -12,8 +12,9 @@ from pathlib import Path
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, take_claim
-from pinakes.catalog.leases import HeldLease, renew_lease, take_lease
+from pinakes.catalog.leases import HeldLease, read_lease, renew_lease, take_lease
 from pinakes.catalog.pinning import is_pinned, take_pin
+from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.row_store.port import RowStore
 
@@ -84,6 +85,20 @@ class Actor:
             now_ms=self.now_ms(),
             is_gone=self.is_gone,
         )
+
+    def lease_for(self, rows: RowStore, collection: str, verb: str) -> HeldLease:
+        """Take a collection's lease for a new act of a verb, or for one of its own that died.
+
+        Raises:
+            Conflict: an act of another verb works on the collection, or did not finish.
+        """
+        lease = read_lease(rows, collection)
+        if lease is not None and lease.expires_ms and not lease.act.startswith(f"{verb}-"):
+            raise Conflict(
+                f"{lease.act} is working on the collection {collection}, or did not finish: "
+                "complete it first"
+            )
+        return self.lease(rows, collection, act=self.new_act(verb))
 
     def wait_until_unpinned(self, rows: RowStore) -> None:
         """Wait while a backup pins the bytes of the archive: see `catalog.pinning`.

@@ -34,7 +34,7 @@ from pinakes.catalog.file_rows import (
     FileEntry,
     scan_entries,
 )
-from pinakes.catalog.leases import HeldLease, read_lease, release_lease, require_lease
+from pinakes.catalog.leases import HeldLease, release_lease, require_lease
 from pinakes.catalog.references import Reference, scan_references
 from pinakes.catalog.reported import forget_reports
 from pinakes.catalog.wacz_rows import forget_waczs
@@ -151,13 +151,7 @@ class Remover:
         return entry
 
     def _take_lease(self, collection: str) -> HeldLease:
-        lease = read_lease(self._rows, collection)
-        if lease is not None and lease.expires_ms and not lease.act.startswith(f"{VERB}-"):
-            raise Conflict(
-                f"{lease.act} is working on the collection {collection}, or did not finish: "
-                "complete it first"
-            )
-        return self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
+        return self._actor.lease_for(self._rows, collection, VERB)
 
     def close(self, entry: CrawlEntry, way: TakingOut, lease: HeldLease) -> list[Reference]:
         """Begin to take a crawl out, or name the references to it that landed meanwhile; then it

@@ -17,7 +17,7 @@ from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_records import possible_names, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
-from pinakes.catalog.leases import HeldLease, leave_lease, read_lease, release_lease
+from pinakes.catalog.leases import HeldLease, leave_lease, release_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import (
     Conflict,
@@ -124,13 +124,7 @@ class StoredRecompressor:
         self._at("lease released")
 
     def _take_lease(self, collection: str) -> HeldLease:
-        lease = read_lease(self._rows, collection)
-        if lease is not None and lease.expires_ms and not lease.act.startswith(f"{VERB}-"):
-            raise Conflict(
-                f"{lease.act} is working on the collection {collection}, or did not finish: "
-                "complete it first"
-            )
-        held = self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
+        held = self._actor.lease_for(self._rows, collection, VERB)
         self._at("leased")
         return held
 

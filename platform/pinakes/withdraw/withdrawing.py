@@ -23,7 +23,6 @@ from pinakes.catalog.file_rows import read_entries, release_claim, set_withdrawi
 from pinakes.catalog.leases import (
     HeldLease,
     leave_lease,
-    read_lease,
     release_lease,
 )
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
@@ -151,13 +150,7 @@ class Withdrawer:
         return [*again.problems, *landed]
 
     def _take_lease(self, collection: str) -> HeldLease:
-        lease = read_lease(self._rows, collection)
-        if lease is not None and lease.expires_ms and not lease.act.startswith(f"{VERB}-"):
-            raise Conflict(
-                f"{lease.act} is working on the collection {collection}, or did not finish: "
-                "complete it first"
-            )
-        held = self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
+        held = self._actor.lease_for(self._rows, collection, VERB)
         self._at("leased")
         return held
 

@@ -23,7 +23,7 @@ def files_below(
     warn: Callable[[PinakesError], None],
     console: Console,
 ) -> list[str]:
-    """The files of such a folder, by the names that tasks open; what is skipped is told of.
+    """The files of such a folder, by the names that tasks open; skipped files are named.
 
     Raises:
         ConfigError: there is none, or it is in no place that has folders.

@@ -176,7 +176,7 @@ def _do(name: str, request: _Request, progress: Progress) -> Recompression:
 
 
 def sentence(result: Recompression) -> str:
-    """What people are told of a file."""
+    """The line that is printed for a file."""
     records = ", ".join(f"{count} {name}" for name, count in sorted(result.records.items()))
     change = sizes(result.bytes_before, result.bytes_after)
     parts = [f"{result.file} -> {result.target}: {result.outcome}, {records}", change]
