@@ -138,3 +138,16 @@ def test_files_and_crawls_are_told_apart(capsys: pytest.CaptureFixture[str]) -> 
     assert stored() == ["spring/a.warc.gz", "summer/b.warc"]
     assert main(["zstd", "compress", "a.warc.gz", "--store", "none"]) == Exit.WRONG_CALL
     assert "a.warc.gz: for files give -o DIR; there is no store" in capsys.readouterr().err
+
+
+def test_a_crawl_and_a_collection_of_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """Verbs that read, and those that write, take a name for the same."""
+    assert main(["ingest", "-q", "a.warc.gz", "--crawl", "news", "--collection", "other"]) == 0
+    for verb in (["ls"], ["zstd", "compress", "--json"]):
+        assert main([*verb, "news"]) == Exit.WRONG_CALL
+        assert "give news/ for the crawl, or +news for the coll" in capsys.readouterr().err
+    assert stored() == ["news/a.warc.gz", "spring/a.warc.gz", "summer/b.warc"]
+    assert main(["zstd", "compress", "--json", "news/", "+news"]) == Exit.DONE
+    assert [one["file"] for one in told(capsys)] == [
+        "spring/a.warc.gz", "summer/b.warc", "news/a.warc.gz"
+    ]  # fmt: skip

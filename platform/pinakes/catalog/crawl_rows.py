@@ -5,7 +5,7 @@ Acts on a crawl are counted in the rows of its files (`file_counts`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from pinakes.errors import ConfigError, Conflict
@@ -75,6 +75,34 @@ def scan_crawls(store: RowStore) -> Iterator[CrawlEntry]:
         entry = _entry(row)
         if entry is not None:
             yield entry
+
+
+def crawls_named(store: RowStore, name: str) -> list[CrawlEntry]:
+    """The crawl of this name, or those of the collection of this name; none if there is neither.
+
+    `+NAME` is a collection and `NAME/` a crawl, as in names of what the archive keeps of them.
+
+    Raises:
+        ConfigError: `name` is that of a crawl, and of a collection with others.
+    """
+    there = list(scan_crawls(store))
+    crawl = [one for one in there if one.crawl == name.removesuffix("/")]
+    collection = [one for one in there if one.facts.collection == name.removeprefix("+")]
+    if name.endswith("/"):
+        return crawl
+    if name.startswith("+"):
+        return collection
+    of_crawl, of_collection = _not_gone(crawl), _not_gone(collection)
+    if of_crawl and of_collection and of_crawl != of_collection:
+        raise ConfigError(
+            f"{name} is a crawl, and a collection with other crawls: give {name}/ for the crawl, "
+            f"or +{name} for the collection"
+        )
+    return crawl if of_crawl else collection or crawl
+
+
+def _not_gone(crawls: Iterable[CrawlEntry]) -> set[str]:
+    return {one.crawl for one in crawls if one.state not in GONE}
 
 
 def _entry(row: Row) -> CrawlEntry | None:

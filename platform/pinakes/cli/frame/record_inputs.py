@@ -15,7 +15,7 @@ from pinakes.archive_store.located import (
     open_place,
     size_at,
 )
-from pinakes.catalog.crawl_rows import scan_crawls
+from pinakes.catalog.crawl_rows import crawls_named
 from pinakes.catalog.entries import iter_stored_entries, stored_files
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.withdrawals import rows_still_there, withdrawn_at
@@ -90,10 +90,10 @@ class RecordInputs:
     def files(self) -> Iterator[InputFile]:
         """Each file: a path as given or below a folder, or a file of a crawl.
 
-        A name is that of a path if there is one, else of a crawl or collection.
+        A name is that of a path if there is one, else of a crawl or collection: `crawls_named`.
 
         Raises:
-            ConfigError: for what is neither.
+            ConfigError: for what is none of them, or two.
         """
         for name in self._given.names:
             if name == PIPED and self._given.is_piped:
@@ -111,15 +111,11 @@ class RecordInputs:
             stores = self.stores
         except ConfigError as error:
             raise ConfigError(f"{name}: file not found, and {error.message}") from error
-        crawls = [
-            crawl.crawl
-            for crawl in scan_crawls(stores.rows)
-            if name in (crawl.crawl, crawl.facts.collection)
-        ]
+        crawls = crawls_named(stores.rows, name)
         if not crawls:
             raise ConfigError(f"{name}: file not found, and no crawl or collection of this name")
         for crawl in crawls:
-            yield from stored_files(stores.rows, crawl)
+            yield from stored_files(stores.rows, crawl.crawl)
 
     def entries(self, file: InputFile) -> Iterator[Entry]:
         """Every record of a file, in order."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pinakes.archive_store.located import is_at
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.crawl_rows import scan_crawls
+from pinakes.catalog.crawl_rows import crawls_named
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli.frame.exits import Exit
@@ -121,12 +121,11 @@ def _opened(configuration: Configuration, names: Sequence[str]) -> Iterator[Stor
 def _crawls_of(rows: RowStore, names: Sequence[str]) -> dict[str, list[str]]:
     """The crawls of these names, or in collections of these names, by collection.
 
-    Raises ConfigError for what is neither.
+    Raises ConfigError for what is neither, or both.
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
-    there = list(scan_crawls(rows))
     for name in names:
-        some = [crawl for crawl in there if name in (crawl.crawl, crawl.facts.collection)]
+        some = crawls_named(rows, name)
         if not some:
             hint = "; for files give -o DIR" if is_at(name) else ""
             raise ConfigError(f"{name}: no crawl or collection of this name{hint}")
