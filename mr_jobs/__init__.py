@@ -5,7 +5,8 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; a s
 
 - `manifest`, `resolve_collisions`, `flag_duplicates`, `write_revisits`, `validate`,
   `convert_arc`, `recompress`, `restore`: jobs; each runs by itself, too:
-  `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
+  `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`; those that write files need
+  `--output-dir DIR`, and leave them in `DIR/_written`
 - `digest_job`: the steps of `resolve_collisions` by digest; `content_job`: the steps of
   `flag_duplicates` by content; `revisits_job`: the common part of `write_revisits` and
   `write_generations`, which does the same in the store

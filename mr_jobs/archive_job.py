@@ -7,6 +7,8 @@ task do no harm.
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -82,8 +84,31 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
     MEMORY_MB = 1024
     """YARN's memory limit of a task, for all its processes including its JVM."""
 
+    WRITES_FILES = False
+    """Whether its tasks write archive files, into its output."""
+
     options: Namespace
     task: Task
+
+    @classmethod
+    def run(cls) -> None:
+        """Run it from a shell, where relative paths begin in this folder; or a task of such a job,
+        for which the driver's `--folder` comes later, and wins."""
+        sys.argv[1:1] = ["--folder", os.getcwd()]
+        super().run()
+
+    def run_job(self) -> None:
+        """As mrjob; refused where files would be deleted with the temporary output."""
+        if self.WRITES_FILES and self.options.output_dir is None:
+            self.arg_parser.error("give --output-dir: this job writes files, which stay there")
+        super().run_job()
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        place = self.options.output_dir
+        if place is not None and "://" not in place and self.options.runner != "hadoop":
+            # Tasks work elsewhere.
+            self.options.output_dir = os.path.abspath(place)
 
     @classmethod
     def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:

@@ -1,6 +1,7 @@
 """ARC files to WARC files, each by one map: `pinakes convert --verify` as a job.
 
-    python -m pinakes.mr_jobs.convert_arc -r inline|local|hadoop --to FOLDER LIST...
+    python -m pinakes.mr_jobs.convert_arc -r inline|local|hadoop --output-dir DIR
+        --to FOLDER LIST...
 
 Writes a line per file, as `pinakes convert --json` prints it.
 """

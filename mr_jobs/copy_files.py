@@ -1,6 +1,7 @@
 """Files copied aside, read back and compared with a receipt: the middle of `commit_copy`.
 
-    python -m pinakes.mr_jobs.copy_files -r inline|local|hadoop LIST...
+    python -m pinakes.mr_jobs.copy_files -r inline|local|hadoop --output-dir DIR
+        LIST...
 
 LIST has lines `[NAME, SHA-256, PLACE]`; NAME is published below the task's output.
 """
@@ -19,6 +20,7 @@ class CopyFilesJob(ArchiveJob):
     """See the module."""
 
     JOBCONF = LINES_OF_MAPS
+    WRITES_FILES = True
 
     @classmethod
     def files_of_line(cls, line: str) -> Iterable[str]:

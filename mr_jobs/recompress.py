@@ -1,6 +1,7 @@
 """Files to files in another compression, each by one map: `pinakes zstd` as a job.
 
-    python -m pinakes.mr_jobs.recompress -r inline|local|hadoop --to FOLDER --form FORM LIST...
+    python -m pinakes.mr_jobs.recompress -r inline|local|hadoop --output-dir DIR
+        --to FOLDER --form FORM LIST...
 
 Writes a line per file, as `pinakes zstd compress --json` and `decompress --json` print it.
 """

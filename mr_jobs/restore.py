@@ -2,7 +2,8 @@
 
     files ─▶ by URI and second: wanted, found ─▶ by file: written anew
 
-    python -m pinakes.mr_jobs.restore -r inline|local|hadoop --to FOLDER LIST...
+    python -m pinakes.mr_jobs.restore -r inline|local|hadoop --output-dir DIR
+        --to FOLDER LIST...
 
 LIST has a letter and the name of a file in each line: `r` for a file to restore, `o` for a file
 that is only searched for originals.  Writes a line per restored file, as `pinakes restore --json`

@@ -52,6 +52,7 @@ class RevisitsJob(ArchiveJob):
 
     SORT_VALUES = True
     INPUT_COUNTER = LINES
+    WRITES_FILES = True
 
     def configure_args(self) -> None:
         super().configure_args()

@@ -1,6 +1,7 @@
 """The duplicates of files in the store, written as revisits in new generations: as a job.
 
-    python -m pinakes.mr_jobs.write_generations -r inline|local|hadoop --stored LINES...
+    python -m pinakes.mr_jobs.write_generations -r inline|local|hadoop --output-dir DIR
+        --stored LINES...
 
 An input line is the row key of the original, then a line of `flag_duplicates`.  Each file's new
 generation is written to the output, below `_written/`, with its sidecar; publishing and writing

@@ -1,6 +1,7 @@
 """Archive files with their duplicates as revisits: `pinakes refs` as a job.
 
-    python -m pinakes.mr_jobs.write_revisits -r inline|local|hadoop --to FOLDER DECIDED...
+    python -m pinakes.mr_jobs.write_revisits -r inline|local|hadoop --output-dir DIR
+        --to FOLDER DECIDED...
 
 Reads the output of `flag_duplicates`.  A file without duplicates is not written.  Writes a line
 for every other file, as `pinakes refs --json` prints it.

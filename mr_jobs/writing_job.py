@@ -34,6 +34,8 @@ _MARK_BYTES = 8
 class WritingJob(ArchiveJob):
     """See the module."""
 
+    WRITES_FILES = True
+
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg(

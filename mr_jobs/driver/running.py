@@ -5,7 +5,6 @@ names ─▶ packs ─▶ lists ─▶ mrjob (inline, local, hadoop) ─▶ line
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -131,7 +130,7 @@ def _run(
     """One run; what it has left for another, if anything."""
     with ExitStack() as stack:
         inputs = stack.enter_context(_inputs(request, runner, configuration, folder))
-        kept = ("--output-dir", _absolute(request.output)) if request.output is not None else ()
+        kept = ("--output-dir", request.output) if request.output is not None else ()
         arguments = [*job_words(request, runner_arguments, configuration, folder), *kept]
         if runner == "hadoop":
             arguments = [*_reduces(request, inputs, configuration), *arguments]
@@ -162,11 +161,6 @@ def _run(
         if out is not None:
             out.writelines(mrjob.cat_output())
         return _again(request.job, place, configuration, folder)
-
-
-def _absolute(place: str) -> str:
-    """A path as tasks take it, which work elsewhere."""
-    return place if "://" in place else os.path.abspath(place)
 
 
 def _reduces(

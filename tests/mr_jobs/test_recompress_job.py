@@ -6,6 +6,8 @@ import bz2
 import gzip
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -217,6 +219,21 @@ def test_files_of_the_store(capsys: pytest.CaptureFixture[str]) -> None:
         assert main(words) == Exit.DONE
     assert tree(Path("stored")) == tree(Path("z"))
     assert "spring/a.warc.gz -> stored/a.warc.zst: written" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_by_hand_paths_begin_in_the_folder_where_it_is_called(runner: str) -> None:
+    Path("list").write_text("in/a.warc.gz\n")
+    words = [sys.executable, "-m", "pinakes.mr_jobs.recompress", "-r", runner, "--to", "z", "list"]
+    refused = subprocess.run(words, capture_output=True, check=False)
+    assert refused.returncode == Exit.WRONG_CALL
+    assert b"give --output-dir" in refused.stderr
+    subprocess.run([*words, "--output-dir", "done"], check=True)
+    [part] = Path("done").glob("part-*")
+    assert [json.loads(line)["outcome"] for line in part.read_text().splitlines()] == ["written"]
+    [written] = Path("done/_written").glob("*/*")
+    assert main(["zstd", "compress", "in/a.warc.gz", "-o", "z"]) == Exit.DONE
+    assert written.read_bytes() == Path("z/a.warc.zst").read_bytes()
 
 
 @pytest.mark.parametrize(
