@@ -21,7 +21,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any, BinaryIO
 
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration
 from pinakes.dedupe.archive_files import SUPERSEDED
 from pinakes.dedupe.copy.copy_steps import (
@@ -40,7 +40,7 @@ from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.copy_files import CopyFilesJob
 from pinakes.mr_jobs.copy_look import SOURCE, STANDING, TARGET, CopyLookJob
 from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
-from pinakes.mr_jobs.writing_job import clear_left, require_place, tags
+from pinakes.mr_jobs.writing_job import clear_aside, clear_left, require_place, tags
 from pinakes.profile import open_folder
 
 Line = list[str]
@@ -130,7 +130,7 @@ def run_commit_copy(
         for step in steps:
             if step.state != DONE:
                 _rename(target, now, step, token)
-        target.delete(f"{ASIDE}/{token}")
+        clear_aside(target, token)
     return report
 
 

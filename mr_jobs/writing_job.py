@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import PurePosixPath
@@ -20,6 +21,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 from urllib.parse import quote, unquote
 
+from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, PinakesError
@@ -93,7 +95,7 @@ def run_writing_job(
                     _publish(folder, written, token, name)
                 except InputRefused as problem:
                     report.findings.append(problem)
-        folder.delete(f"{ASIDE}/{token}")
+        clear_aside(folder, token)
         lines.seek(0)
         _require_there(folder, map(request.job.target_of_line, lines))
         lines.seek(0)
@@ -111,6 +113,15 @@ def clear_left(folder: ArchiveStore, token: str, runner: str, configuration: Con
     if runner == "hadoop":
         end_orphans(token, configuration)
     folder.delete(f"{ASIDE}/{token}")
+
+
+def clear_aside(folder: ArchiveStore, token: str) -> None:
+    """Delete what the tasks of a job have left; on a disk the folder of asides, too, if nothing
+    else is in it."""
+    folder.delete(f"{ASIDE}/{token}")
+    if isinstance(folder, LocalArchiveStore):
+        with suppress(OSError):
+            (folder.folder / ASIDE).rmdir()
 
 
 def _publish(folder: ArchiveStore, written: ArchiveStore, token: str, name: str) -> None:

@@ -127,6 +127,11 @@ def leave_aside(store: LandedStore) -> None:
     path_of(store, ".landing/0123.copy").write_bytes(b"half")
 
 
+def leave_half_a_dictionary(store: LandedStore) -> None:
+    path_of(store, ".landing").mkdir(exist_ok=True)
+    path_of(store, ".landing/dictionary-0123").write_bytes(dictionary()[:9])
+
+
 @pytest.mark.parametrize(
     ("harm", "found"),
     [
@@ -138,6 +143,7 @@ def leave_aside(store: LandedStore) -> None:
         (shift_location, ["location"]),
         (leave_in_flight, ["hidden"]),
         (leave_aside, ["aside"]),
+        (leave_half_a_dictionary, ["aside"]),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

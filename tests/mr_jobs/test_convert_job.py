@@ -93,7 +93,7 @@ def test_paths_may_be_relative(
     (tmp_path / "a.arc").write_bytes(arc(arc_record()))
     monkeypatch.chdir(tmp_path)
     assert main(["convert", "a.arc", "-o", "out", "--runner", runner]) == 0
-    assert [path.name for path in (tmp_path / "out").iterdir() if path.is_file()] == ["a.warc"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.warc"]
 
 
 @pytest.mark.slow
@@ -114,8 +114,7 @@ def test_leftovers_of_a_dead_driver_are_cleared_by_the_next(tmp_path: Path) -> N
     driver.wait()
     assert len(list((to / ".landing").iterdir())) == 1
     assert main(job) == 0
-    assert list((to / ".landing").iterdir()) == []
-    assert len(list(to.glob("*.warc"))) == len(names)
+    assert {path.name for path in to.iterdir()} == {f"{number}.warc" for number in range(200)}
 
 
 def test_inputs_with_one_target_name_are_refused(
