@@ -105,7 +105,7 @@ def test_a_damaged_original_is_named_and_nothing_changed(tmp_path: Path, at: int
         report = purge(scene, 1)
         assert said(report) == said(plan)
         [problem] = said(report)
-        assert re.match(r"c2/a\.warc\.gz:\d+: .*\(c1/a\.warc\.gz:\d+\)", problem)
+        assert re.match(r"c2/g2/a\.warc\.gz:\d+: .*\(c1/a\.warc\.gz:\d+\)", problem)
         assert (report.promoted, report.filled, report.freed_bytes) == ([], [], 0)
         assert len(plan.promoted) + len(plan.filled) == 1
         damaged.put_back()

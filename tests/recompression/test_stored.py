@@ -280,6 +280,27 @@ def test_what_landed_damaged_stays(tmp_path: Path) -> None:
         assert [f.name for f in scene.archive.list() if "g2-gz/part-1" in f.name] == []
 
 
+def test_messages_name_the_generation_that_was_read(tmp_path: Path) -> None:
+    with make_scene(tmp_path) as scene:
+        path = scene.crawls / "c2" / "part-1.warc.gz"
+        data = path.read_bytes()
+        path.write_bytes(data[:-8] + bytes(4) + data[-4:])
+        scene.land(1)
+        scene.land(2)
+        assert not scene.dedupe().amiss
+        assert names(scene)[-1] == "c2/g2/part-1.warc.gz"
+        assert "damaged" in outcomes(recompress(scene, "zst"))["c2/g2/part-1.warc.gz"]
+    with make_scene(tmp_path / "unreadable") as scene:
+        scene.land(1)
+        scene.land(2)
+        recompress(scene, "zst")
+        name = "c2/g2-gz/part-0.warc.zst"
+        path = scene.archive.path_of(name)
+        whole = path.read_bytes()
+        path.write_bytes(bytes(byte ^ 1 for byte in whole))
+        assert {problem.file for problem in scene.dedupe().amiss} == {name}
+
+
 @pytest.mark.parametrize("ending", FORMS)
 def test_what_begins_with_damage_is_in_no_compression(tmp_path: Path, ending: str) -> None:
     with make_scene(tmp_path) as scene:

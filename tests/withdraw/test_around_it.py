@@ -218,7 +218,7 @@ def test_a_damaged_original_is_named_and_nothing_is_left(site: Scene) -> None:
     path.write_bytes(good[:at] + bytes([good[at] ^ 0xFF]) + good[at + 1 :])
     [report] = withdraw(site, original)
     [problem] = map(str, report.problems)
-    assert "c2/site.warc.gz" in problem
+    assert "c2/g2/site.warc.gz" in problem
     assert f"c1/site.warc.gz:{place.location.offset}" in problem
     path.write_bytes(good)
     assert site.state() == before

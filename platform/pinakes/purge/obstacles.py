@@ -88,7 +88,8 @@ class _Obstacles:
             yield
         except _OF_A_RECORD as problem:
             if problem.file is None:
-                problem.file, problem.offset = name, row.offset
+                problem.file = self._collection.entries[name].stored_name
+                problem.offset = row.offset
             self._found[row.row_key or b""] = problem
 
     def _look_at_ours(self, name: str, some: list[SidecarRow]) -> None:
@@ -109,8 +110,8 @@ class _Obstacles:
         source = self._files.source(name)
         record = read_record(source, row.offset, inner_offset=row.inner_offset, digests=())
         if not isinstance(record, Record):
-            raise UnresolvedReference("no record begins here", file=name, offset=row.offset)
-        original_or_none(name, record, originals, self._files, count)
+            raise UnresolvedReference("no record begins here", file=source.name, offset=row.offset)
+        original_or_none(source.name, record, originals, self._files, count)
         for problem in count.problems:
             raise problem
 

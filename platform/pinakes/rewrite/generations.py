@@ -110,7 +110,7 @@ def write_generation(
         to.create_aside(aside_token(token, REWRITTEN)) as copy,
         to.create_aside(aside_token(token, SIDECAR)) as sidecar,
     ):
-        old = Source(old_file, name=generation.archive_file)
+        old = Source(old_file, name=old_name)
         if isinstance(contents, InAnotherForm):
             size = write_pieces(copy.file, contents.pieces(old))
         else:

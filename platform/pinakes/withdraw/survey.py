@@ -206,8 +206,9 @@ def _find_records(collection: Collection, found: Survey) -> None:
 
 def _sources(collection: Collection, names: Iterable[str]) -> Iterator[tuple[str, Source]]:
     for name in names:
-        with collection.archive.open(collection.entries[name].stored_name) as file:
-            yield name, Source(file, name=name)
+        stored = collection.entries[name].stored_name
+        with collection.archive.open(stored) as file:
+            yield name, Source(file, name=stored)
 
 
 def _note(found: Survey, name: str, row: SidecarRow) -> None:

@@ -121,7 +121,7 @@ class LateRevisits:
 
             def check(before: Source, after: Source) -> None:
                 if count.restored != len(targets):
-                    raise _not_restored(name, count, len(targets))
+                    raise _not_restored(before.name, count, len(targets))
                 self._check(before, after)
 
             return write_generation(

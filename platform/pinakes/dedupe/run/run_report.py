@@ -66,6 +66,8 @@ class DedupeReport:
     refs: RefsCount = field(default_factory=RefsCount)
     problems: list[PinakesError] = field(default_factory=list)
     decisions: dict[str, object] = field(default_factory=dict)
+    generations: Mapping[str, str] = field(default_factory=dict)
+    """The stored file of each file that was decided on."""
 
     @property
     def is_complete(self) -> bool:
@@ -86,7 +88,8 @@ class DedupeReport:
         # Decided when the run began, and kept in its folder.
         counts: Any = self.decisions.get("resolve", {})
         for found in counts.get("unreadable", ()):
-            yield InputRefused(found["message"], file=found["file"], offset=found["offset"])
+            file = self.generations.get(found["file"], found["file"])
+            yield InputRefused(found["message"], file=file, offset=found["offset"])
 
     def add_file(self, size: int, count: RefsCount) -> None:
         """Note a file that was: `size` bytes were written."""

@@ -136,6 +136,7 @@ class StoreRun:
                 self._decide(collection, bodies, progress)
             self._at("decided")
             report.decisions = self._files.read_json(COUNTS)
+            report.generations = generations
             if not self._files.is_pinned:
                 self._pin(collection, progress)
             self._at("pinned")

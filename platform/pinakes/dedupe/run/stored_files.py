@@ -14,7 +14,8 @@ _WINDOW_BYTES = 1 << 14
 
 
 class StoredFiles(ArchiveFiles):
-    """`ArchiveFiles` over an archive store; `names` gives each identity its stored file."""
+    """`ArchiveFiles` over an archive store; `names` gives each identity its stored file, by which a
+    `Source` is named: what is said of it is said of what was read."""
 
     def __init__(self, archive: ArchiveReader, names: Mapping[str, str]) -> None:
         super().__init__()
@@ -34,5 +35,6 @@ class StoredFiles(ArchiveFiles):
     def _enter(self, name: str, stack: ExitStack) -> Source:
         if name not in self._names:
             raise InputRefused("is no file of this collection", file=name)
-        file = stack.enter_context(self._archive.open(self._names[name]))
-        return Source(file, name=name, window_bytes=_WINDOW_BYTES)
+        stored = self._names[name]
+        file = stack.enter_context(self._archive.open(stored))
+        return Source(file, name=stored, window_bytes=_WINDOW_BYTES)
