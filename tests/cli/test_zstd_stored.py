@@ -62,7 +62,10 @@ def test_a_crawl_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["zstd", "decompress", "spring"]) == Exit.DONE
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "0 files written; 1 in this compression already, left" in shown.err
+    assert (
+        "0 files written; 1 in this compression already, left (--again writes them anew)"
+        in shown.err
+    )
     assert stored() == [
         "spring/a.warc.gz", "spring/g2-gz/a.warc.zst", "spring/g3/a.warc.gz", "summer/b.warc"
     ]  # fmt: skip
@@ -73,7 +76,7 @@ def test_a_crawl_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_collection_with_the_dictionary_that_it_keeps(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    name = keep(1)
+    name = keep(2)
     assert main(["zstd", "compress", "news", "--json"]) == Exit.DONE
     one, other = told(capsys)
     assert (one["target"], other["target"]) == (
@@ -83,8 +86,20 @@ def test_a_collection_with_the_dictionary_that_it_keeps(
     assert {one["collection"], other["collection"]} == {"news"}
     assert main(["zstd", "compress", "news", "--json", "--dictionary", "known"]) == Exit.DONE
     assert [one["outcome"] for one in told(capsys)] == ["left", "left"]
+    again = ["zstd", "compress", "news", "--again", "--dictionary", "known"]
+    assert main([*again, "--plan", "--json"]) == Exit.DONE
+    assert [one["outcome"] for one in told(capsys)] == ["planned", "planned"]
+    assert main([*again, "--json"]) == Exit.DONE
+    one, other = told(capsys)
+    assert (one["target"], other["target"]) == (
+        "spring/g3-gz/a.warc.zst", "summer/g3-plain/b.warc.zst"
+    )  # fmt: skip
+    assert main(again) == Exit.DONE
+    shown = capsys.readouterr()
+    assert shown.out.count(": unchanged, ") == 2
+    assert "0 files written; 2 that would be as they are, left\n" in shown.err
     assert main(["zstd", "decompress", "summer", "--plain"]) == Exit.DONE
-    assert (ARCHIVE / "summer/g3/b.warc").read_bytes() == plain_file()
+    assert (ARCHIVE / "summer/g4/b.warc").read_bytes() == plain_file()
     assert main(["zstd", "compress", "summer", "--dictionary", "known", "-j", "2"]) == Exit.DONE
     assert "with the dictionary given" in capsys.readouterr().err
 

@@ -34,6 +34,7 @@ from recompressed import (
 from scenes import COLLECTION, Scene, copied_scene, make_scene
 from taken_down import land_site, uri, withdraw
 from warc_sets import in_frames
+from zstandard import ZstdCompressionDict
 
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, take_claim
@@ -102,6 +103,36 @@ def test_there_and_back_again(site: Scene) -> None:
         4: ("c2/g4-gz/site.warc", "zstd"),
         5: ("c2/g5/site.warc.gz", "zstd"),
     }  # fmt: skip
+
+
+def test_again_for_another_level_dictionary_or_layout(tmp_path: Path) -> None:
+    """What would have the same bytes stays, so that the same command may be run again."""
+    with make_scene(tmp_path) as scene:
+        folder = scene.crawls / "c1"
+        data = gzip.decompress((folder / "part-0.warc.gz").read_bytes())
+        (folder / "part-0.warc.gz").write_bytes(gzip.compress(data))
+        (folder / "part-1.warc.gz").unlink()
+        (folder / "shared.warc.zst").write_bytes(frame(data.replace(b"/0", b"/100")))
+        scene.land(1)
+        before, lines = records(scene), found_by_lines(scene)
+        parted = set[tuple[str, str, bytes, bytes]]()
+        known = in_zstd(9, ZstdCompressionDict(dictionary()))
+        for number, form in enumerate((FORMS["zst"], in_zstd(19, None), known, FORMS["gz"]), 2):
+            assert set(outcomes(recompress(scene, form, again=True)).values()) == {"written"}
+            now = names(scene)
+            assert [generation_of(name).number for name in now] == [number] * 2
+            assert (records(scene), amiss(scene)) == (before, [])
+            # Frames and members that records share are parted by the first of them.
+            parted = parted or found_by_lines(scene)
+            assert found_by_lines(scene) == parted > lines
+            state = scene.state()
+            assert set(outcomes(recompress(scene, form, again=True)).values()) == {"unchanged"}
+            assert names(scene) == now
+            assert scene.state() == state
+        list(scene.drop(0, scan_entries(scene.rows)))
+        assert sorted(one.name for one in scene.archive.list()) == sorted(
+            each for name in now for each in (name, sidecar_name(name))
+        )
 
 
 def test_generations_are_found_by_the_names_that_they_have(site: Scene) -> None:
@@ -430,10 +461,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("then", ["zst", "plain", "dedupe"])
+@pytest.mark.parametrize("then", ["zst", "plain", "dedupe", "gz again"])
 def test_killed_at_any_step_and_run_again(made: Path, tmp_path: Path, then: str) -> None:
     with copied_scene(made, tmp_path / "whole") as scene:
         before = records(scene)
+    then, _, again = then.partition(" ")
+    form = then if again else "zst"
     for step in count():
         folder = tmp_path / str(step)
         with copied_scene(made, folder):
@@ -441,7 +474,7 @@ def test_killed_at_any_step_and_run_again(made: Path, tmp_path: Path, then: str)
 
         def work(folder: Path = folder, step: int = step) -> None:
             with make_scene(folder, ()) as scene:
-                recompress(scene, "zst", "c1", "c2", at=kill_at(step))
+                recompress(scene, form, "c1", "c2", again=bool(again), at=kill_at(step))
 
         died = in_child(work) == KILLED
         with make_scene(folder, ()) as scene:
@@ -452,7 +485,9 @@ def test_killed_at_any_step_and_run_again(made: Path, tmp_path: Path, then: str)
                     recompress(scene, "zst", "c1")
                 assert not scene.dedupe(act="dedupe-b").problems
             else:
-                recompress(scene, then)
+                recompress(scene, then, again=bool(again))
+            if again:
+                assert [generation_of(name).number for name in names(scene)] == [2, 2, 3, 3], step
             assert records(scene) == before, step
             assert amiss(scene) == [], step
             assert not [e for e in scan_entries(scene.rows) if e.claim and e.claim.expires_ms]
@@ -522,7 +557,9 @@ def test_dictionary_of_another_process(site: Scene) -> None:
 @settings(max_examples=12)
 @given(
     layout=st.sampled_from(["gzip", "frames", "packed dictionary", "one frame", "frames between"]),
-    acts=st.lists(st.sampled_from([*FORMS, *FORMS, "dedupe", "drop"]), max_size=6),
+    acts=st.lists(
+        st.sampled_from([*FORMS, *FORMS, "zst again", "gz again", "dedupe", "drop"]), max_size=6
+    ),
 )
 def test_records_stay_and_are_found_whatever_is_done(layout: str, acts: list[str]) -> None:
     landed = "gz" if layout == "gzip" else "zst"
@@ -544,7 +581,8 @@ def test_records_stay_and_are_found_whatever_is_done(layout: str, acts: list[str
                 list(scene.drop(0, scan_entries(scene.rows)))
                 assert len(list(scene.archive.list())) == 2 * len(names(scene))
             else:
-                recompress(scene, act)
+                form, _, again = act.partition(" ")
+                recompress(scene, form, again=bool(again))
                 assert records(scene) == before
                 assert found_by_lines(scene) == lines
         before = records(scene)

@@ -30,11 +30,12 @@ def recompress(
     scene: Scene,
     form: str | StoredForm,
     *crawls: str,
+    again: bool = False,
     at: Callable[[str], None] = lambda step: None,
 ) -> list[Result]:
     """All crawls, or these."""
     names = crawls or [one.crawl for one in scan_crawls(scene.rows)]
-    work = StoredRecompressor(scene.rows, scene.archive, Actor(), at=at)
+    work = StoredRecompressor(scene.rows, scene.archive, Actor(), again=again, at=at)
     wanted = FORMS[form] if isinstance(form, str) else form
     return list(work.recompress(COLLECTION, names, wanted))
 

@@ -5,7 +5,8 @@
 
 Nothing but compression and places changes.  Killed anywhere, the same command, in either direction,
 completes it: a file that is in the form already is left, and what was published and never became
-current is taken back.
+current is taken back.  Written again, for another level or dictionary, a file is left that would
+have the same bytes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pinakes.hbase_schema.generation_names import (
     ending_of,
 )
 from pinakes.ingest.acts import Actor
-from pinakes.rewrite.convert_file import WRITTEN
+from pinakes.rewrite.convert_file import UNCHANGED, WRITTEN
 from pinakes.rewrite.file_parts import Bytes
 from pinakes.rewrite.generations import Check, Contents, InAnotherForm, rewrite_held
 from pinakes.rewrite.generations import take_back_generation as take_back
@@ -49,12 +50,16 @@ from .forms import StoredForm
 
 VERB = "zstd"
 LEFT = "left"
-"""The outcome of a file that is in the form already."""
+"""The outcome of a file that is in this compression already."""
 Result = Recompression | PinakesError
 """Of a file; or why it stays as it is."""
 _OF_A_FILE = (Conflict, DigestMismatch, InputRefused, MalformedRecord)
 _PASSES = 5
 """Over a file: proven to be what was stored, written, compared twice, listed."""
+
+
+class _AsItIsError(Exception):
+    """The new file has the bytes of the old one."""
 
 
 class StoredRecompressor:
@@ -66,14 +71,17 @@ class StoredRecompressor:
         archive: ArchiveStore,
         actor: Actor,
         *,
+        again: bool = False,
         threads: int = 1,
         advance: Advance = no_advance,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`threads` compress; `at` is called after each step, with its name."""
+        """`again`: write files, too, that are in this compression already, unless they would be as
+        they are.  `threads` compress; `at` is called after each step, with its name."""
         self._rows = rows
         self._archive = archive
         self._actor = actor
+        self._again = again
         self._threads = threads
         self._advance = advance
         self._at = at
@@ -204,17 +212,22 @@ class StoredRecompressor:
             return member_pieces(old, form.form, result, threads=self._threads)
 
         def check(old: Source, new: Source) -> None:
+            if _has_same_bytes(old, new):
+                raise _AsItIsError
             result.content = require_same(old, new)
 
         try:
             rewrite_held(self._rows, self._archive, held, parts, why=VERB, at=self._at)
+        except _AsItIsError:
+            result.target, result.outcome = result.file, UNCHANGED
         except Conflict:
             self._lost = True
             raise
         return result
 
     def _target(self, entry: FileEntry, form: StoredForm) -> Generation | None:
-        """What a file would become; None where it is in the form already.
+        """What a file would become; None where it is in this compression already, unless all are
+        to be written again.
 
         Raises:
             Conflict: it is landing or leaving, or holds what is to be taken down.
@@ -235,7 +248,7 @@ class StoredRecompressor:
                     file=source.name,
                     offset=0,
                 )
-        if compression == form.compression:
+        if compression == form.compression and not self._again:
             return None
         if ending_of(entry.archive_file) is None:
             raise InputRefused(
@@ -271,6 +284,13 @@ def _is_stored(entry: FileEntry) -> bool:
 def _require_stored(entry: FileEntry) -> None:
     if not _is_stored(entry):
         raise Conflict(f"is {entry.state}: run it again later", file=entry.archive_file)
+
+
+def _has_same_bytes(old: Source, new: Source) -> bool:
+    if old.size != new.size:
+        return False
+    both = zip(old.pieces(0, old.size), new.pieces(0, new.size), strict=True)
+    return all(before == after for before, after in both)
 
 
 def _size_of(entry: FileEntry) -> int:

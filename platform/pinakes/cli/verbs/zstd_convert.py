@@ -126,6 +126,12 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="say what would be saved, by a sample of the records of large files; write nothing",
     )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="write files of crawls anew that are in this compression already, for another level "
+        "or dictionary, or a member a record (default: left)",
+    )
     add_dry_run(parser)
 
 

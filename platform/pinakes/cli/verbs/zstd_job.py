@@ -48,6 +48,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.output is None:
         _refuse_job_of(arguments)
         return zstd_stored.run(arguments, console)
+    if arguments.again:
+        raise ConfigError("--again is for crawls: with -o, files in any compression are written")
     runner = runner_of(arguments)
     if runner is None:
         return zstd_convert.run(arguments, console)

@@ -29,6 +29,7 @@ from pinakes.recompression.forms import (
     in_zstd_as_kept,
 )
 from pinakes.recompression.stored import LEFT, Result, StoredRecompressor
+from pinakes.rewrite.convert_file import UNCHANGED
 from pinakes.rewrite.recompress_file import Recompression
 from pinakes.row_store.port import RowStore
 from pinakes.warc.gzip_members import NAME as GZIP
@@ -45,6 +46,7 @@ class _Sum:
 
     written: int = 0
     left: int = 0
+    unchanged: int = 0
     before: int = 0
     after: int = 0
     extra: int = 0
@@ -54,6 +56,9 @@ class _Sum:
     def add(self, result: Recompression, archive: ArchiveStore) -> None:
         if result.outcome == LEFT:
             self.left += 1
+            return
+        if result.outcome == UNCHANGED:
+            self.unchanged += 1
             return
         self.written += 1
         self.before += result.bytes_before
@@ -78,6 +83,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 stores.rows,
                 stores.archive,
                 Actor(),
+                again=arguments.again,
                 threads=configuration.jobs,
                 advance=progress.advance,
             )
@@ -179,7 +185,11 @@ def _tell(
 def _say_sum(summary: _Sum, console: Console, *, only_says: bool) -> None:
     parts = [f"{summary.written:,} files {'to write' if only_says else 'written'}"]
     if summary.left:
-        parts.append(f"{summary.left:,} in this compression already, left")
+        parts.append(
+            f"{summary.left:,} in this compression already, left (--again writes them anew)"
+        )
+    if summary.unchanged:
+        parts.append(f"{summary.unchanged:,} that would be as they are, left")
     if summary.problems:
         parts.append(f"{summary.problems:,} that stay or have findings, named above")
     if summary.written:
