@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -240,6 +241,28 @@ def test_line_ends_behind_a_revisit_are_given_back(verb: str, tmp_path: Path) ->
     back = restore([changed], tmp_path / "back")
     assert (back.restored, back.problems) == (1, [])
     assert inflated(tmp_path / "back" / changed.name) == path.read_bytes()
+
+
+@pytest.mark.parametrize("extra", [b"\r\n", b"\r\n" * 5, b"\r\n\r\njunk\r\n"], ids=repr)
+@pytest.mark.parametrize(("packed", "suffix"), [(frame, "zst"), (member, "gz")])
+def test_what_another_tool_put_behind_a_revisit_is_kept(
+    packed: Callable[[bytes], bytes], suffix: str, extra: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(member(REVISIT["first"]) + member(REVISIT["again"]) + member(THIRD))
+    assert refs([path], plan([path]), tmp_path / "deduped").records == 1
+    first, again, third = records_of((tmp_path / "deduped/a.warc.gz").read_bytes())
+    raws = [
+        each.header.raw + b"".join(each.chunks()) + b"\r\n\r\n" for each in (first, again, third)
+    ]
+    path.unlink()
+    path = tmp_path / f"a.warc.{suffix}"
+    path.write_bytes(packed(raws[0]) + packed(raws[1] + extra) + packed(raws[2]))
+    back = restore([path], tmp_path / "back")
+    given = inflated(tmp_path / "back" / path.name)
+    assert back.restored == (b"junk" not in extra)
+    wanted = REVISIT["again"] if back.restored else raws[1]
+    assert given == REVISIT["first"] + wanted + extra + THIRD
 
 
 def test_the_layouts_of_frames_are_among_those_of_the_round_trip() -> None:

@@ -277,6 +277,19 @@ def test_what_shares_a_member_with_one_made_full_has_a_place(scene: Scene, tmp_p
     assert (report.captures, len(indexed(wacz, tmp_path / "read"))) == (3, 3)
 
 
+def test_line_ends_behind_one_made_full_are_kept(scene: Scene, tmp_path: Path) -> None:
+    """They are in its member, and no part of the record."""
+    land(scene, 1, capture(1, 1))
+    behind = gzip.compress(gzip.decompress(revisit_of(2, 1, (1, 1))) + b"\r\n" * 3)
+    land(scene, 2, behind, capture(2, 3))
+    wacz = tmp_path / "c2.wacz"
+    assert export(scene.rows, scene.archive, "c2", wacz, standalone=True).restored == 1
+    [path] = archives(wacz, tmp_path / "read")
+    full, third = gzip.decompress(path.read_bytes()).split(b"\r\n" * 5)
+    assert b"WARC-Type: response" in full
+    assert third == gzip.decompress(capture(2, 3))
+
+
 @pytest.mark.parametrize("others", [0, 1], ids=["alone", "beside one made full"])
 def test_a_revisit_without_url_stays_and_is_named(
     scene: Scene, tmp_path: Path, others: int

@@ -28,7 +28,7 @@ from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
 from pinakes.dedupe.write.provable import why_left
 from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference, at_place
 from pinakes.rewrite.generations import Check, Replacements, rewrite_held
-from pinakes.rewrite.replace import Replacement, replacement_of
+from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
 from pinakes.row_store.port import Delete, Put, RowStore
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
 from pinakes.warc.members import compression_at
@@ -92,7 +92,7 @@ class ChangedRevisits:
                 yield self._of_shared_member(source, record)
             else:
                 pieces = self._anew(source, record)
-                yield replacement_of(source, record.offset, record.length, pieces)
+                yield replacement_of(source, record, pieces, behind=bytes_behind(source, record))
 
     def _of_shared_member(self, source: Source, first: Record) -> Replacement:
         def anew(record: Record) -> Pieces | None:

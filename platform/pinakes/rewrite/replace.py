@@ -16,6 +16,8 @@ from typing import BinaryIO, NamedTuple, Protocol
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.members import compression_at, why_not_written
+from pinakes.warc.record import Record
+from pinakes.warc.slices import iter_slice
 from pinakes.warc.source import SeekableFile, Source
 from pinakes.warc.write import RECORD_END
 from pinakes.warc.zstd_dictionary import dictionary_of
@@ -45,22 +47,40 @@ def require_rewritable(source: Source, offset: int) -> None:
 
 def replacement_of(
     source: Source,
-    offset: int,
-    length: int,
+    record: Record,
     pieces: Iterable[bytes | memoryview],
     *,
     closing: bytes = RECORD_END,
+    behind: Iterable[bytes] = (),
 ) -> Replacement:
-    """A record in place of the one at `offset`, compressed as that is; its member is its own.
+    """A record in place of one that is alone in its members, compressed as that is.
 
     `pieces` are the new record without the line ends that close it: those of an uncompressed
-    one lie outside its length, and stay.
+    one lie outside its length, and stay.  `behind` follows them in its member.
     """
-    compression = compression_at(source, offset)
+    compression = compression_at(source, record.offset)
     if compression is None:
-        return Replacement(offset, length, pieces)
-    whole = chain(pieces, (closing,))
-    return Replacement(offset, length, compression.compress_pieces(source, whole))
+        return Replacement(record.offset, record.length, pieces)
+    whole = chain(pieces, (closing,), behind)
+    return Replacement(record.offset, record.length, compression.compress_pieces(source, whole))
+
+
+def bytes_behind(source: Source, record: Record) -> Iterator[bytes]:
+    """What the members of a record hold behind the two line ends that close it, in pieces.
+
+    These are no part of the record (ISO 28500:2017 §4), but of the file: further line ends, by
+    other tools.
+
+    Raises:
+        MalformedRecord: its members cannot be read.
+    """
+    if compression_at(source, record.offset) is None:
+        return
+    size = len(record.header.raw) + record.block_size + len(RECORD_END)
+    for piece in iter_slice(source, record.offset, record.length):
+        if len(piece) > size:
+            yield bytes(piece[size:])
+        size = max(0, size - len(piece))
 
 
 def watched(

@@ -47,9 +47,7 @@ class Entombing:
             if shares:
                 sharing.add(record, None if stone is None else stone + closing)
             elif stone is not None:
-                yield replacement_of(
-                    source, record.offset, record.length, (stone,), closing=closing
-                )
+                yield replacement_of(source, record, (stone,), closing=closing)
         yield from sharing.replacement()
 
     def _stone(self, source: Source, record: Record) -> bytes:

@@ -10,7 +10,12 @@ from isal import isal_zlib
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.write.restore import full_record_pieces
 from pinakes.errors import DigestMismatch, UnresolvedReference, at_place
-from pinakes.rewrite.replace import Replacement, replacement_of, require_rewritable
+from pinakes.rewrite.replace import (
+    Replacement,
+    bytes_behind,
+    replacement_of,
+    require_rewritable,
+)
 from pinakes.warc.header import Header
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
@@ -119,7 +124,7 @@ def repointings(
                 file=source.name,
                 offset=revisit.offset,
             ) from None
-        yield replacement_of(source, revisit.offset, revisit.length, (data,))
+        yield replacement_of(source, revisit, (data,), behind=bytes_behind(source, revisit))
 
 
 def _read(source: Source, offset: int, inner_offset: int) -> Record:

@@ -24,7 +24,7 @@ from pinakes.errors import (
     UnresolvedReference,
     at_place,
 )
-from pinakes.rewrite.replace import Replacement, replacement_of
+from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
 from pinakes.warc.field_names import CONTENT_LENGTH_KEY
 from pinakes.warc.header import Header
 from pinakes.warc.reader import Item, iter_records, read_record
@@ -106,7 +106,7 @@ def restorations(
                 continue
             count.restored += 1
             pieces = _unclosed_pieces(record, original)
-            yield replacement_of(source, record.offset, record.length, pieces)
+            yield replacement_of(source, record, pieces, behind=bytes_behind(source, record))
 
 
 def _is_shared(record: Record) -> bool:
