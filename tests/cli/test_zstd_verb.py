@@ -47,6 +47,23 @@ def test_there_and_back_with_a_dictionary(capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
+@pytest.mark.parametrize("jobs", ["2", "5"], ids=["a process each", "threads in each, too"])
+def test_files_by_processes(jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As by one, and told of in the order in which they were given."""
+    for number, data in enumerate((b"", CONTENT, gzip_file()[:-5], CONTENT * 500)):
+        Path(f"{number}.warc").write_bytes(data)
+    names = [f"{number}.warc" for number in range(4)]
+    told = {}
+    for given in ("1", jobs):
+        words = ["zstd", "compress", *names, "a.warc.gz", "--dictionary", "known", "-j", given]
+        assert main([*words, "-o", f"z{given}", "--json"]) == Exit.SOME_FAILED
+        shown = capsys.readouterr()
+        files = {path.name: path.read_bytes() for path in Path(f"z{given}").iterdir()}
+        told[given] = (files, shown.out.replace(f"z{given}/", "z/"), shown.err)
+    assert told[jobs] == told["1"]
+    assert sorted(told[jobs][0]) == ["1.warc.zst", "3.warc.zst", "a.warc.zst"]
+
+
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["zstd", "compress", "a.warc.gz", "-o", "z", "--plan", "--json"]) == Exit.DONE
     told = json.loads(capsys.readouterr().out)

@@ -8,44 +8,34 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
 from zstandard import ZstdCompressionDict
 
 from pinakes.archive_store.local_files import make_folder
-from pinakes.archive_store.located import local_path, open_place, output_name, size_at
-from pinakes.cli.frame.exits import ONE_FILE_ONLY, Exit
+from pinakes.archive_store.located import local_path, open_place, output_name
+from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.output_names import refuse_clashes
-from pinakes.cli.frame.progress import Progress
+from pinakes.cli.verbs.zstd_files import FilesRequest, write_files
 from pinakes.errors import (
     ConfigError,
     InputRefused,
     PinakesError,
 )
 from pinakes.rewrite.convert_file import UNCHANGED
-from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
-from pinakes.rewrite.recompress_file import PLANNED, Recompression, plan_file, recompress_file
+from pinakes.rewrite.member_forms import MemberForm
+from pinakes.rewrite.recompress_file import PLANNED, Recompression
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.zstd_dictionary import dictionary_in
 from pinakes.warc.zstd_writer import LEVELS
 
 LEVEL = 9
 """docs/zstd.md says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    names: Sequence[str]
-    folder: Path
-    form: MemberForm
-    threads: int
-    plan: bool
-    dry_run: bool
 
 
 def configure_compress(parser: argparse.ArgumentParser) -> None:
@@ -77,24 +67,19 @@ def configure_decompress(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write each file in another compression."""
-    form = form_of(arguments)
-    given = archive_files_of(arguments, console)
-    request = _Request(
-        names=given.names,
+    dictionary = None if arguments.action == "decompress" else dictionary_of(arguments)
+    request = FilesRequest(
         folder=Path(arguments.output),
-        form=form,
-        threads=configuration_of(arguments).jobs,
+        level=None if arguments.action == "decompress" else arguments.level,
+        dictionary=None if dictionary is None else dictionary.as_bytes(),
+        plain=arguments.action == "decompress" and arguments.plain,
+        jobs=configuration_of(arguments).jobs,
         plan=arguments.plan,
         dry_run=arguments.dry_run,
     )
-    return given.exit(_write_all(request, console))
-
-
-def form_of(arguments: argparse.Namespace) -> MemberForm:
-    """What is written; `Raises` ConfigError for a level or dictionary that cannot be used."""
-    if arguments.action == "decompress":
-        return PLAIN if arguments.plain else GZIP
-    return zstd_form(arguments.level, dictionary_of(arguments))
+    form = request.form()
+    given = archive_files_of(arguments, console)
+    return given.exit(_write_all(given.names, request, form, console))
 
 
 def dictionary_of(arguments: argparse.Namespace) -> ZstdCompressionDict | None:
@@ -119,7 +104,11 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="DIR", help="folder for the new files; not for crawls"
     )
     parser.add_argument(
-        "-j", "--jobs", metavar="N", help="number of threads that compress (default: 1)"
+        "-j",
+        "--jobs",
+        metavar="N",
+        help="number of processes, a file each; of a single file, and of crawls, of threads that "
+        "compress (default: 1)",
     )
     parser.add_argument(
         "--plan",
@@ -135,21 +124,20 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     add_dry_run(parser)
 
 
-def _write_all(request: _Request, console: Console) -> Exit:
-    names = without_clashes(request.names, request.folder, request.form)
+def _write_all(
+    given: Sequence[str], request: FilesRequest, form: MemberForm, console: Console
+) -> Exit:
+    names = without_clashes(given, request.folder, form)
     if not (request.plan or request.dry_run):
         if request.folder.exists() and not request.folder.is_dir():
             raise ConfigError(f"-o {request.folder} is not a folder")
         make_folder(request.folder)
     complete = True
     before = after = 0
-    total = sum(size_at(name) or 0 for name in names)
-    with console.progress("zstd", total=total) as progress:
-        for name in names:
-            try:
-                result = _do(name, request, progress)
-            except ONE_FILE_ONLY as problem:
-                console.warn(problem)
+    with closing(write_files(names, request, form, console)) as results:
+        for name, result in results:
+            if isinstance(result, PinakesError):
+                console.warn(result)
                 complete = False
                 continue
             for finding in (*result.stretches, *result.findings, *result.left_out):
@@ -160,25 +148,6 @@ def _write_all(request: _Request, console: Console) -> Exit:
     if len(names) > 1:
         console.say(f"{sizes(before, after)} in all")
     return Exit.DONE if complete else Exit.SOME_FAILED
-
-
-def _do(name: str, request: _Request, progress: Progress) -> Recompression:
-    if request.plan:
-        return plan_file(
-            name,
-            request.folder,
-            request.form,
-            threads=request.threads,
-            advance=progress.advance,
-        )
-    return recompress_file(
-        name,
-        request.folder,
-        request.form,
-        dry_run=request.dry_run,
-        threads=request.threads,
-        advance=progress.advance,
-    )
 
 
 def sentence(result: Recompression) -> str:

@@ -17,7 +17,7 @@ from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.cli.verbs import zstd_convert, zstd_stored
 from pinakes.errors import ConfigError, PinakesError
-from pinakes.rewrite.member_forms import MemberForm, zstd_form
+from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import Recompression
 
 _SETTINGS = "settings, with --runner; of crawls --store, too"
@@ -73,7 +73,8 @@ def _told_of(arguments: argparse.Namespace) -> _Told:
     from pinakes.mr_jobs.recompress import DICTIONARY, other_options, zstd_options
 
     if arguments.action == "decompress":
-        return _Told(zstd_convert.form_of(arguments), other_options(plain=arguments.plain), {})
+        form = PLAIN if arguments.plain else GZIP
+        return _Told(form, other_options(plain=arguments.plain), {})
     dictionary = zstd_convert.dictionary_of(arguments)
     form = zstd_form(arguments.level, dictionary)
     if dictionary is None:
