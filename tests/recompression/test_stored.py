@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ from archive_builders import dictionary, frame
 from backup_scenes import back_up, restore
 from backup_scenes import opened as opened_store
 from exported import archives, described, export, members
+from failing_archive_store import FailingArchiveStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge import content
@@ -43,7 +45,7 @@ from pinakes.catalog.leases import read_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.stored_generations import find_generation
 from pinakes.cli import main
-from pinakes.errors import Conflict, DigestMismatch
+from pinakes.errors import Conflict, DigestMismatch, StoreUnavailable
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.file_cells import CurrentGeneration
 from pinakes.hbase_schema.generation_names import generation_of
@@ -496,6 +498,37 @@ def test_killed_at_any_step_and_run_again(made: Path, tmp_path: Path, then: str)
         if not died:
             break
     assert step > 30
+
+
+@pytest.mark.parametrize(
+    "applied",
+    [
+        pytest.param(False, id="not done"),
+        pytest.param(True, id="done, and no answer", marks=pytest.mark.slow),
+    ],
+)
+def test_dropping_old_generations_that_fails_at_any_call(
+    made: Path, tmp_path: Path, applied: bool
+) -> None:
+    """What is current is whole, and the same once more ends it."""
+    with copied_scene(made, tmp_path / "made") as scene:
+        recompress(scene, "zst", "c2")
+        before, now = records(scene), names(scene)
+    for number in count(1):
+        folder = tmp_path / str(number)
+        with copied_scene(tmp_path / "made", folder) as scene:
+            failing = FailingArchiveStore(scene.archive, number, applied=applied)
+            with suppress(StoreUnavailable):
+                list(scene.drop(0, scan_entries(scene.rows), failing))
+            readable(scene, before)
+            assert all(": sidecar-missing: superseded" in line for line in amiss(scene))
+            list(scene.drop(0, scan_entries(scene.rows)))
+            assert len(list(scene.archive.list())) == 2 * len(now)
+            assert (names(scene), amiss(scene)) == (now, [])
+        shutil.rmtree(folder)
+        if failing.calls < number:
+            break
+    assert number > 15
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from tasks_here import TasksHere
 from warc_sets import FRAMED
 
 from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import release_lease
@@ -164,12 +165,14 @@ class Scene:
         configuration = load_configuration(options=options, environment={}, folder=Path("/"))
         return StoreTasks(self.archive, configuration, runner, request, run=run)
 
-    def drop(self, grace_ms: int, entries: Iterable[FileEntry]) -> Iterator[Dropped]:
+    def drop(
+        self, grace_ms: int, entries: Iterable[FileEntry], archive: ArchiveStore | None = None
+    ) -> Iterator[Dropped]:
         # A millisecond later than what was written just now.
         actor = Actor()
         return drop_old_generations(
             self.rows,
-            self.archive,
+            archive or self.archive,
             entries,
             now_ms=actor.now_ms() + 1,
             wait_until_unpinned=partial(actor.wait_until_unpinned, self.rows),
