@@ -100,6 +100,10 @@ class Busy(Conflict):
     """Another process is working on it now: retry when it has finished or died."""
 
 
+ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, UnresolvedReference, Conflict)
+"""What keeps one file from being written, and leaves it as it is; the others are done."""
+
+
 class ConfigError(PinakesError):
     """The call or the configuration is wrong: change it."""
 

@@ -43,13 +43,10 @@ from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.run_files import REPORT, RunFiles
 from pinakes.errors import (
+    ONE_FILE_ONLY,
     ConfigError,
     Conflict,
-    DigestMismatch,
-    InputRefused,
-    MalformedRecord,
     PinakesError,
-    UnresolvedReference,
 )
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
@@ -78,7 +75,6 @@ from .survey import (
 )
 
 VERB = "purge"
-_OF_A_FILE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference, Conflict)
 _ROUNDS = 6
 """So often what landed meanwhile is provided for, too."""
 
@@ -135,7 +131,7 @@ class Purger:
         try:
             try:
                 self._purge_leased(lease, entry, request, report)
-            except _OF_A_FILE as problem:
+            except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
             has_begun = require_crawl(self._rows, entry.crawl).state == PURGING
             if report.problems and not has_begun:
@@ -163,7 +159,7 @@ class Purger:
             except Conflict as problem:
                 report.problems.append(problem)
         report.files = report.captures = report.freed_bytes = 0
-        with suppress(*_OF_A_FILE):  # as it failed before
+        with suppress(*ONE_FILE_ONLY):  # as it failed before
             collection = self._collection(entry)
             found = survey_references(self._rows, self._archive, collection, entry.crawl)
             self._keep_done(found, report)

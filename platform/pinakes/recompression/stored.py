@@ -21,6 +21,7 @@ from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
 from pinakes.catalog.leases import HeldLease, leave_lease, release_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import (
+    ONE_FILE_ONLY,
     Conflict,
     DigestMismatch,
     InputRefused,
@@ -53,7 +54,6 @@ LEFT = "left"
 """The outcome of a file that is in this compression already."""
 Result = Recompression | PinakesError
 """Of a file; or why it stays as it is."""
-_OF_A_FILE = (Conflict, DigestMismatch, InputRefused, MalformedRecord)
 _PASSES = 5
 """Over a file: proven to be what was stored, written, compared twice, listed."""
 
@@ -97,7 +97,7 @@ class StoredRecompressor:
             with FileProgress(self._advance, _size_of(entry)) as done:
                 try:
                     yield self._planned(entry, form, done, of_all=of_all)
-                except _OF_A_FILE as problem:
+                except ONE_FILE_ONLY as problem:
                     yield problem
 
     def recompress(
@@ -118,7 +118,7 @@ class StoredRecompressor:
                 with FileProgress(self._advance, _size_of(entry), passes=_PASSES) as done:
                     try:
                         yield self._recompress(lease, entry, form, done)
-                    except _OF_A_FILE as problem:
+                    except ONE_FILE_ONLY as problem:
                         yield problem
                 self._at("file done")
         except PinakesError:

@@ -29,12 +29,9 @@ from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.catalog.withdrawals import put_withdrawals, refuse_bytes
 from pinakes.dedupe.run.collection import Collection
 from pinakes.errors import (
+    ONE_FILE_ONLY,
     Conflict,
-    DigestMismatch,
-    InputRefused,
-    MalformedRecord,
     PinakesError,
-    UnresolvedReference,
 )
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
@@ -49,8 +46,6 @@ from .provision import ProvidingAct, choose, provide
 from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
 from .survey import Survey, is_refused, survey_targets
 from .targets import Target, Targets, find_targets
-
-_OF_A_FILE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference, Conflict)
 
 
 class Withdrawer:
@@ -179,7 +174,7 @@ class Withdrawer:
         try:
             try:
                 self._execute(lease, request, targets, report)
-            except _OF_A_FILE as problem:
+            except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
                 if not isinstance(problem, Conflict):
                     self._release_left(lease)
@@ -265,12 +260,12 @@ class Withdrawer:
         for name in sorted(found.ordinals):
             try:
                 report.records += withdrawer.withdraw(name, found.ordinals[name])
-            except _OF_A_FILE as problem:
+            except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
         for name in _rewritten(collection):
             try:
                 withdrawer.drop_referring(name, found.targets)
-            except _OF_A_FILE as problem:
+            except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
 
     def _release_left(self, lease: HeldLease) -> None:

@@ -62,9 +62,6 @@ _BY_CLASS = MappingProxyType(
     }
 )
 
-ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
-"""What keeps one file from being written; the others are done."""
-
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.archive_store.located import open_place, output_name, size_at
-from pinakes.cli.frame.exits import ONE_FILE_ONLY, Exit
+from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
@@ -20,6 +20,7 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.output_names import refuse_clashes
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.errors import (
+    ONE_FILE_ONLY,
     ConfigError,
     InputRefused,
     PinakesError,

@@ -14,10 +14,9 @@ from io import BytesIO
 from pathlib import Path
 
 from pinakes.archive_store.located import size_at
-from pinakes.cli.frame.exits import ONE_FILE_ONLY
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.workers import Died, Workers
-from pinakes.errors import PinakesError, StoreUnavailable
+from pinakes.errors import ONE_FILE_ONLY, PinakesError, StoreUnavailable
 from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import Recompression, plan_file, recompress_file
 from pinakes.warc.file_progress import Advance
