@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from arc_builders import HTTP, arc, arc_gz, arc_record
+from jobs_and_verbs import require_same
 from killing import tree
 from steps_here import INLINE
 
@@ -47,23 +47,13 @@ def test_files_and_lines_are_those_of_the_verb(
 ) -> None:
     paths = write_arcs(tmp_path / "in", random.Random(seed))
     names, to = [str(path) for path in paths], tmp_path / "é %41 out"
-    assert main(["convert", *names, "-o", str(to), "--verify", "--json"]) == 3
-    told = capsys.readouterr()
-    wanted, by_verb = tree(to), sorted(told.out.splitlines())
-    assert len(wanted) == len(by_verb) == 4
-    shutil.rmtree(to)
-    job = ["convert", *names, "-o", str(to), "--json", "--runner", runner]
-    assert main(job) == 3
-    told_by_job = capsys.readouterr()
-    assert sorted(told_by_job.out.splitlines()) == by_verb
-    assert tree(to) == wanted
-    warnings = [
-        sorted(text for text in err.splitlines() if "pinakes: warning: " in text)
-        for err in (told.err, told_by_job.err)
-    ]
-    assert warnings[1] == warnings[0]
+    words = ["convert", *names, "-o", str(to), "--json"]
+    files, lines, warnings = require_same(
+        [*words, "--verify"], [*words, "--runner", runner], to, capsys
+    )
+    assert len(files) == len(lines) == 4
     for name in ("no.arc:", "missing.arc:", " 2.arc:", " 3.arc:"):
-        assert sum(name in text for text in warnings[0]) == 1
+        assert sum(name in text for text in warnings) == 1
 
 
 def test_existing_file_is_kept_and_a_different_one_is_named(

@@ -24,6 +24,7 @@ from archive_builders import (
     warc,
     zstd_file,
 )
+from jobs_and_verbs import require_same
 from killing import dies, tree
 from steps_here import INLINE, run_by, steps_here
 
@@ -86,23 +87,11 @@ def test_files_and_lines_are_those_of_the_verb(
     refused = REFUSED if "--plain" in call else REFUSED + REFUSED_IN_MEMBERS
     # -v: every warning is compared, not the first three that either meets.
     words = ["zstd", *call.split(), *NAMES, "-o", f"{to}/", "--json", "-v"]
-    assert main(words) == Exit.SOME_FAILED
-    told = capsys.readouterr()
-    wanted, by_verb = tree(to), sorted(told.out.splitlines())
-    assert len(wanted) == len(by_verb) == len(NAMES) - len(refused)
-    shutil.rmtree(to)
     with run_by(runner) as as_asked:
-        assert main([*words, *as_asked]) == Exit.SOME_FAILED
-    told_by_job = capsys.readouterr()
-    assert sorted(told_by_job.out.splitlines()) == by_verb
-    assert tree(to) == wanted
-    warnings = [
-        sorted(text for text in err.splitlines() if "pinakes: warning: " in text)
-        for err in (told.err, told_by_job.err)
-    ]
-    assert warnings[1] == warnings[0]
+        files, lines, warnings = require_same(words, [*words, *as_asked], to, capsys)
+    assert len(files) == len(lines) == len(NAMES) - len(refused)
     for name in refused:
-        assert sum(f"in/{name}" in text for text in warnings[0]) == 1
+        assert sum(f"in/{name}" in text for text in warnings) == 1
 
 
 def lines_of(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
