@@ -12,6 +12,8 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; a s
   `write_generations`, which does the same in the store
 - `commit_copy`: two jobs, `copy_look` and `copy_files`, and the renames after them
 - `store_tasks`: the jobs of a dedupe run; `job_counts`: their counts, in the form of the verbs
+- `recompress_generations` does in the store what `recompress` does with files; `recompress_tasks`:
+  these jobs of an act; `form_options`: the form that both write
 - `validating`: the receipt of `validate`
 - `archive_job`: the base of all jobs; `writing_job`: jobs whose files the driver publishes;
   `new_file_job`: those of them that make a file of each, one by one

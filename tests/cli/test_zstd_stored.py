@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from archive_builders import dictionary, gzip_file, plain_file
+from killing import tree
+from steps_here import INLINE, steps_here
 
 from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.cli import main
@@ -102,6 +105,33 @@ def test_a_collection_with_the_dictionary_that_it_keeps(
     assert (ARCHIVE / "summer/g4/b.warc").read_bytes() == plain_file()
     assert main(["zstd", "compress", "summer", "--dictionary", "known", "-j", "2"]) == Exit.DONE
     assert "with the dictionary given" in capsys.readouterr().err
+
+
+def test_by_a_job(capsys: pytest.CaptureFixture[str]) -> None:
+    keep(1)
+    shutil.copytree("pinakes-store", "other")
+    capsys.readouterr()
+    words = ["zstd", "compress", "news", "--level", "19", "-v"]
+    with steps_here():
+        assert main([*words, *INLINE]) == Exit.DONE
+    by_job = capsys.readouterr()
+    assert main([*words, "--store", "other"]) == Exit.DONE
+    here = capsys.readouterr()
+    assert sorted(by_job.out.splitlines()) == sorted(here.out.splitlines())
+    assert len(by_job.out.splitlines()) == 2
+    assert by_job.err.splitlines()[-2:] == here.err.splitlines()[-2:]
+    assert tree(ARCHIVE) == tree(Path("other/archive"))
+    assert main(["fsck", "--full"]) == Exit.DONE
+
+
+def test_what_a_job_does_not_take(capsys: pytest.CaptureFixture[str]) -> None:
+    for word in ("-j", "--plan", "--dry-run", "--stored"):
+        words = [word, "2"] if word == "-j" else [word]
+        assert main(["zstd", "compress", "news", *INLINE, *words]) == Exit.WRONG_CALL
+        assert f"--runner does not support {word}" in capsys.readouterr().err
+    assert main(["zstd", "compress", "news", "--runner", "hadoop"]) == Exit.WRONG_CALL
+    assert "--runner hadoop is for profile = cluster" in capsys.readouterr().err
+    assert stored() == ["spring/a.warc.gz", "summer/b.warc"]
 
 
 @pytest.mark.parametrize("only", ["--plan", "--dry-run"])

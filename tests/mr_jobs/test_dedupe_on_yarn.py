@@ -46,6 +46,7 @@ def test_a_collection_is_deduplicated_by_jobs(
             profile.run("ingest", str(crawl), "--crawl", f"crawl-{number}")
         said[runner] = [
             profile.run("dedupe", "--all", "--runner", runner, "-q"),
+            profile.run("zstd", "compress", "crawl-1", "--runner", runner, "-q"),
             profile.run("fsck", "--full"),
         ]
         with profile.stores as stores:

@@ -34,7 +34,8 @@ from pinakes.cli.verbs.zstd_convert import without_clashes
 from pinakes.config import load_configuration
 from pinakes.errors import ConfigError, DigestMismatch
 from pinakes.mr_jobs.driver.running import JobRequest
-from pinakes.mr_jobs.recompress import DICTIONARY, RecompressJob, zstd_options
+from pinakes.mr_jobs.form_options import DICTIONARY, zstd_options
+from pinakes.mr_jobs.recompress import RecompressJob
 from pinakes.mr_jobs.writing_job import run_writing_job
 from pinakes.rewrite.member_forms import zstd_form
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -34,6 +34,7 @@ from recompressed import (
     records,
 )
 from scenes import COLLECTION, Scene, copied_scene, make_scene
+from steps_here import INLINE
 from taken_down import land_site, uri, withdraw
 from warc_sets import in_frames
 from zstandard import ZstdCompressionDict
@@ -58,6 +59,8 @@ from pinakes.row_store.port import Put
 from pinakes.warc.members import compression_of
 from pinakes.warc.zstd_dictionary import dictionary_of
 
+BY = pytest.mark.parametrize("runner", [None, "here"], ids=["here", "by tasks"])
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Scene]:
@@ -75,21 +78,22 @@ def compressions(scene: Scene) -> dict[str, str | None]:
     return found
 
 
-def test_there_and_back_again(site: Scene) -> None:
+@BY
+def test_there_and_back_again(site: Scene, runner: str | None) -> None:
     before, lines = records(site), found_by_lines(site)
     assert len(lines) == 9
-    assert set(outcomes(recompress(site, "zst")).values()) == {"written"}
+    assert set(outcomes(recompress(site, "zst", runner=runner)).values()) == {"written"}
     assert compressions(site) == {
         "c1/g2-gz/site.warc.zst": "zstd",
         "c2/g3-gz/site.warc.zst": "zstd",
         "c3/g3-gz/site.warc.zst": "zstd",
     }
     assert (records(site), found_by_lines(site), amiss(site)) == (before, lines, [])
-    assert set(outcomes(recompress(site, "zst")).values()) == {"left"}
-    recompress(site, "plain")
+    assert set(outcomes(recompress(site, "zst", runner=runner)).values()) == {"left"}
+    recompress(site, "plain", runner=runner)
     assert compressions(site)["c2/g4-gz/site.warc"] is None
     assert (records(site), found_by_lines(site), amiss(site)) == (before, lines, [])
-    recompress(site, "gz")
+    recompress(site, "gz", runner=runner)
     assert list(compressions(site).items()) == [
         ("c1/g4/site.warc.gz", "gzip"),
         ("c2/g5/site.warc.gz", "gzip"),
@@ -107,7 +111,8 @@ def test_there_and_back_again(site: Scene) -> None:
     }  # fmt: skip
 
 
-def test_again_for_another_level_dictionary_or_layout(tmp_path: Path) -> None:
+@BY
+def test_again_for_another_level_dictionary_or_layout(tmp_path: Path, runner: str | None) -> None:
     """What would have the same bytes stays, so that the same command may be run again."""
     with make_scene(tmp_path) as scene:
         folder = scene.crawls / "c1"
@@ -120,7 +125,9 @@ def test_again_for_another_level_dictionary_or_layout(tmp_path: Path) -> None:
         parted = set[tuple[str, str, bytes, bytes]]()
         known = in_zstd(9, ZstdCompressionDict(dictionary()))
         for number, form in enumerate((FORMS["zst"], in_zstd(19, None), known, FORMS["gz"]), 2):
-            assert set(outcomes(recompress(scene, form, again=True)).values()) == {"written"}
+            assert set(outcomes(recompress(scene, form, again=True, runner=runner)).values()) == {
+                "written"
+            }
             now = names(scene)
             assert [generation_of(name).number for name in now] == [number] * 2
             assert (records(scene), amiss(scene)) == (before, [])
@@ -128,7 +135,9 @@ def test_again_for_another_level_dictionary_or_layout(tmp_path: Path) -> None:
             parted = parted or found_by_lines(scene)
             assert found_by_lines(scene) == parted > lines
             state = scene.state()
-            assert set(outcomes(recompress(scene, form, again=True)).values()) == {"unchanged"}
+            assert set(outcomes(recompress(scene, form, again=True, runner=runner)).values()) == {
+                "unchanged"
+            }
             assert names(scene) == now
             assert scene.state() == state
         list(scene.drop(0, scan_entries(scene.rows)))
@@ -286,28 +295,33 @@ def test_sidecar_and_rows_are_made_again(site: Scene) -> None:
 # --- what stays
 
 
-def test_what_is_damaged_stays(tmp_path: Path) -> None:
+@BY
+def test_what_is_damaged_stays(tmp_path: Path, runner: str | None) -> None:
     with make_scene(tmp_path) as scene:
         scene.land(1)
         path = scene.archive.path_of("c1/part-1.warc.gz")
         whole = path.read_bytes()
         path.write_bytes(whole[:-30] + b"x" + whole[-29:])
-        said = outcomes(recompress(scene, "zst"))
+        said = outcomes(recompress(scene, "zst", runner=runner))
         assert said["c1/part-0.warc.gz"] == "written"
         assert "not what was stored" in said["c1/part-1.warc.gz"]
         assert names(scene)[1] == "c1/part-1.warc.gz"
         path.write_bytes(whole)
-        assert set(outcomes(recompress(scene, "zst")).values()) == {"left", "written"}
+        assert set(outcomes(recompress(scene, "zst", runner=runner)).values()) == {
+            "left",
+            "written",
+        }
         assert amiss(scene) == []
 
 
-def test_what_landed_damaged_stays(tmp_path: Path) -> None:
+@BY
+def test_what_landed_damaged_stays(tmp_path: Path, runner: str | None) -> None:
     with make_scene(tmp_path) as scene:
         path = scene.crawls / "c1" / "part-1.warc.gz"
         data = path.read_bytes()
         path.write_bytes(data[:-8] + bytes(4) + data[-4:])
         scene.land(1)
-        said = outcomes(recompress(scene, "zst"))
+        said = outcomes(recompress(scene, "zst", runner=runner))
         assert "damaged" in said["c1/part-1.warc.gz"]
         assert names(scene) == ["c1/g2-gz/part-0.warc.zst", "c1/part-1.warc.gz"]
         assert [f.name for f in scene.archive.list() if "g2-gz/part-1" in f.name] == []
@@ -384,13 +398,14 @@ def test_plan_says_what_it_would_save_and_changes_nothing(site: Scene) -> None:
         assert (one.bytes_before, one.bytes_after) == (other.bytes_before, other.bytes_after)
 
 
-def test_the_dictionary_that_the_collection_keeps(site: Scene) -> None:
+@BY
+def test_the_dictionary_that_the_collection_keeps(site: Scene, runner: str | None) -> None:
     keep_dictionary(site.archive, COLLECTION, dictionary(1), token="one")
     kept = keep_dictionary(site.archive, COLLECTION, dictionary(2), token="two")
     form = in_zstd_as_kept(site.archive, COLLECTION, 9)
     assert form.dictionary == kept.name
     before = records(site)
-    recompress(site, form)
+    recompress(site, form, runner=runner)
     for name in names(site):
         with opened(site, name) as source:
             assert dictionary_of(source).dictionary_id == kept.dictionary_id
@@ -401,17 +416,19 @@ def test_the_dictionary_that_the_collection_keeps(site: Scene) -> None:
     assert in_zstd_as_kept(site.archive, "other", 9).dictionary is None
 
 
-def test_another_act_has_the_collection(site: Scene) -> None:
+@BY
+def test_another_act_has_the_collection(site: Scene, runner: str | None) -> None:
     lease = Actor().lease(site.rows, COLLECTION, act="dedupe-x")
     with pytest.raises(Conflict, match="dedupe-x is working on"):
-        recompress(site, "zst")
+        recompress(site, "zst", runner=runner)
     assert lease.lease.expires_ms
     assert names(site)[0] == "c1/site.warc.gz"
 
 
-def test_a_file_that_is_claimed_stays(site: Scene) -> None:
+@BY
+def test_a_file_that_is_claimed_stays(site: Scene, runner: str | None) -> None:
     Actor().claim(site.rows, "c2/site.warc.gz", act="ingest-x")
-    said = outcomes(recompress(site, "zst"))
+    said = outcomes(recompress(site, "zst", runner=runner))
     assert "is working on it" in said["c2/site.warc.gz"]
     assert names(site)[1] == "c2/g2/site.warc.gz"
     lease = read_lease(site.rows, COLLECTION)
@@ -419,8 +436,15 @@ def test_a_file_that_is_claimed_stays(site: Scene) -> None:
     assert not lease.expires_ms
 
 
-@pytest.mark.parametrize("step", ["checked", "published", "locations", "marked"])
-def test_a_claim_that_is_lost(site: Scene, step: str) -> None:
+@pytest.mark.parametrize(
+    ("runner", "step"),
+    [
+        *((None, step) for step in ("checked", "published", "locations", "marked")),
+        ("here", "sidecar published"),
+        ("here", "marked"),
+    ],
+)
+def test_a_claim_that_is_lost(site: Scene, runner: str | None, step: str) -> None:
     before, taken = records(site), []
 
     def taken_over(now: str) -> None:
@@ -437,7 +461,7 @@ def test_a_claim_that_is_lost(site: Scene, step: str) -> None:
             )
             taken.append(held)
 
-    said = outcomes(recompress(site, "zst", "c1", "c2", at=taken_over))
+    said = outcomes(recompress(site, "zst", "c1", "c2", runner=runner, at=taken_over))
     assert "another process has taken over it" in said["c1/site.warc.gz"]
     assert said["c2/g2/site.warc.gz"] == "written"
     lease = read_lease(site.rows, COLLECTION)
@@ -463,8 +487,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("then", ["zst", "plain", "dedupe", "gz again"])
-def test_killed_at_any_step_and_run_again(made: Path, tmp_path: Path, then: str) -> None:
+@pytest.mark.parametrize(
+    ("runner", "then"),
+    [
+        (None, "zst"),
+        (None, "dedupe"),
+        ("here", "plain"),
+        ("here", "gz again"),
+        pytest.param(None, "plain", marks=pytest.mark.large),
+        pytest.param(None, "gz again", marks=pytest.mark.large),
+        pytest.param("here", "by tasks", marks=pytest.mark.large),
+    ],
+)
+def test_killed_at_any_step_and_run_again(
+    made: Path, tmp_path: Path, runner: str | None, then: str
+) -> None:
     with copied_scene(made, tmp_path / "whole") as scene:
         before = records(scene)
     then, _, again = then.partition(" ")
@@ -476,7 +513,9 @@ def test_killed_at_any_step_and_run_again(made: Path, tmp_path: Path, then: str)
 
         def work(folder: Path = folder, step: int = step) -> None:
             with make_scene(folder, ()) as scene:
-                recompress(scene, form, "c1", "c2", again=bool(again), at=kill_at(step))
+                recompress(
+                    scene, form, "c1", "c2", again=bool(again), runner=runner, at=kill_at(step)
+                )
 
         died = in_child(work) == KILLED
         with make_scene(folder, ()) as scene:
@@ -486,6 +525,8 @@ def test_killed_at_any_step_and_run_again(made: Path, tmp_path: Path, then: str)
                 if died:
                     recompress(scene, "zst", "c1")
                 assert not scene.dedupe(act="dedupe-b").problems
+            elif then == "by tasks":
+                recompress(scene, "zst", runner="here")
             else:
                 recompress(scene, then, again=bool(again))
             if again:
@@ -497,7 +538,7 @@ def test_killed_at_any_step_and_run_again(made: Path, tmp_path: Path, then: str)
         shutil.rmtree(folder)
         if not died:
             break
-    assert step > 30
+    assert step > (30 if runner is None else 20)
 
 
 @pytest.mark.parametrize(
@@ -531,8 +572,16 @@ def test_dropping_old_generations_that_fails_at_any_call(
     assert number > 15
 
 
-@pytest.mark.slow
-def test_verb_killed_at_any_call_that_writes(made: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param((), marks=pytest.mark.slow, id="here"),
+        pytest.param(INLINE, marks=pytest.mark.large, id="by tasks"),
+    ],
+)
+def test_verb_killed_at_any_call_that_writes(
+    made: Path, tmp_path: Path, words: Sequence[str]
+) -> None:
     with copied_scene(made, tmp_path / "whole") as scene:
         before = records(scene)
     for step in count():
@@ -540,12 +589,12 @@ def test_verb_killed_at_any_call_that_writes(made: Path, tmp_path: Path) -> None
         with copied_scene(made, folder):
             pass
         store = folder / "store"
-        died = dies(["zstd", "compress", "c2", "--store", store], store / "archive", step)
+        died = dies(["zstd", "compress", "c2", "--store", store, *words], store / "archive", step)
         with make_scene(folder, ()) as scene:
             readable(scene, before)
             wanted = [name for name in names(scene) if name.startswith("c1/")]
             wanted += ["c2/g3-gz/part-0.warc.zst", "c2/g3-gz/part-1.warc.zst"]
-            assert main(["zstd", "compress", "c2", "-q", "--store", str(store)]) == 0
+            assert main(["zstd", "compress", "c2", "-q", "--store", str(store), *words]) == 0
             assert (names(scene), records(scene), amiss(scene)) == (wanted, before, []), step
         shutil.rmtree(folder)
         if not died:

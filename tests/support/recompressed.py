@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 from scenes import COLLECTION, Scene
+from steps_here import run_by
 
 from pinakes.access.cdx.answer import CdxIndex, Progress
 from pinakes.access.cdx.parameters import Dialect, parse_query
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.config import load_configuration
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.cdxj import parse_cdxj
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.recompression.forms import IN_GZIP, UNCOMPRESSED, StoredForm, in_zstd
 from pinakes.recompression.stored import Result, StoredRecompressor
+from pinakes.recompression.tasks import Tasks
 from pinakes.rewrite.recompress_file import Recompression
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
@@ -31,13 +35,35 @@ def recompress(
     form: str | StoredForm,
     *crawls: str,
     again: bool = False,
+    runner: str | None = None,
     at: Callable[[str], None] = lambda step: None,
 ) -> list[Result]:
-    """All crawls, or these."""
+    """All crawls, or these; by jobs, if mrjob's runner is named, or "here"."""
     names = crawls or [one.crawl for one in scan_crawls(scene.rows)]
-    work = StoredRecompressor(scene.rows, scene.archive, Actor(), again=again, at=at)
     wanted = FORMS[form] if isinstance(form, str) else form
-    return list(work.recompress(COLLECTION, names, wanted))
+    with nullcontext() if runner is None else run_by(runner):
+        work = StoredRecompressor(
+            scene.rows,
+            scene.archive,
+            Actor(),
+            again=again,
+            tasks=None if runner is None else _tasks(scene, runner),
+            at=at,
+        )
+        return list(work.recompress(COLLECTION, names, wanted))
+
+
+def _tasks(scene: Scene, runner: str) -> Tasks:
+    from pinakes.mr_jobs.recompress_tasks import RecompressTasks  # needs the extra
+
+    options = {"store": str(scene.folder / "store")}
+    configuration = load_configuration(options=options, environment={}, folder=Path("/"))
+    return RecompressTasks(
+        scene.archive,
+        configuration,
+        "inline" if runner == "here" else runner,
+        around=lambda lease: nullcontext(lambda percent: None),
+    )
 
 
 def outcomes(results: list[Result]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 
 from zstandard import ZstdCompressionDict
@@ -23,12 +23,15 @@ from pinakes.warc.zstd_frames import NAME as ZSTD_NAME
 class StoredForm:
     """`compression` is as `members.compression_of` has it, `ending` that of names of such files.
 
-    `dictionary` is the name of the one that the collection keeps, where that is used.
+    `level` is that of Zstandard.  `dictionary` is the name of the one that the collection keeps,
+    where that is used.
     """
 
     compression: str | None
     ending: str
     form: MemberForm
+    level: int | None = None
+    dictionary_content: bytes | None = None
     dictionary: str | None = None
 
 
@@ -38,7 +41,13 @@ UNCOMPRESSED = StoredForm(compression=None, ending=PLAIN, form=PLAIN_FORM)
 
 def in_zstd(level: int, dictionary: ZstdCompressionDict | None) -> StoredForm:
     """A frame a record; `Raises` ConfigError for a level or dictionary that cannot be used."""
-    return StoredForm(compression=ZSTD_NAME, ending=ZSTD, form=zstd_form(level, dictionary))
+    return StoredForm(
+        compression=ZSTD_NAME,
+        ending=ZSTD,
+        form=zstd_form(level, dictionary),
+        level=level,
+        dictionary_content=None if dictionary is None else dictionary.as_bytes(),
+    )
 
 
 def in_zstd_as_kept(archive: ArchiveStore, collection: str, level: int) -> StoredForm:
@@ -53,9 +62,4 @@ def in_zstd_as_kept(archive: ArchiveStore, collection: str, level: int) -> Store
         return in_zstd(level, None)
     name = kept[-1].name
     dictionary = dictionary_in(Source(BytesIO(read_kept(archive, kept[-1])), name=name))
-    return StoredForm(
-        compression=ZSTD_NAME,
-        ending=ZSTD,
-        form=zstd_form(level, dictionary),
-        dictionary=name,
-    )
+    return replace(in_zstd(level, dictionary), dictionary=name)

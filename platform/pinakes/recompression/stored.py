@@ -3,6 +3,8 @@
     lease ─▶ of each file: claimed ─▶ written aside in the other form ─▶ read back, compared with
              the old one, all content and record by record ─▶ published ─▶ current ─▶ lease released
 
+By tasks, a wave of files is written and compared elsewhere, before each is claimed.
+
 Nothing but compression and places changes.  Killed anywhere, the same command, in either direction,
 completes it: a file that is in the form already is left, and what was published and never became
 current is taken back.  Written again, for another level or dictionary, a file is left that would
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from pinakes.archive_store.names import check_file_name
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_records import possible_names, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
 from pinakes.catalog.leases import HeldLease, leave_lease, release_lease
@@ -37,8 +39,15 @@ from pinakes.hbase_schema.generation_names import (
 from pinakes.ingest.acts import Actor
 from pinakes.rewrite.convert_file import UNCHANGED, WRITTEN
 from pinakes.rewrite.file_parts import Bytes
-from pinakes.rewrite.generations import Check, Contents, InAnotherForm, rewrite_held
-from pinakes.rewrite.generations import take_back_generation as take_back
+from pinakes.rewrite.generations import (
+    Check,
+    Contents,
+    InAnotherForm,
+    move_to_generation,
+    publish_taken,
+    rewrite_held,
+    take_back_generation,
+)
 from pinakes.rewrite.recompress import require_same
 from pinakes.rewrite.recompress_file import PLANNED, Recompression, forecast, member_pieces
 from pinakes.row_store.port import RowStore
@@ -48,6 +57,7 @@ from pinakes.warc.members import compression_of
 from pinakes.warc.source import Source
 
 from .forms import StoredForm
+from .tasks import NotWritten, Outcome, Tasks, each_once, size_of, waves
 
 VERB = "zstd"
 LEFT = "left"
@@ -73,16 +83,19 @@ class StoredRecompressor:
         *,
         again: bool = False,
         threads: int = 1,
+        tasks: Tasks | None = None,
         advance: Advance = no_advance,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
         """`again`: write files, too, that are in this compression already, unless they would be as
-        they are.  `threads` compress; `at` is called after each step, with its name."""
+        they are.  `threads` compress, or `tasks` do; `at` is called after each step, with its name.
+        """
         self._rows = rows
         self._archive = archive
         self._actor = actor
         self._again = again
         self._threads = threads
+        self._tasks = tasks
         self._advance = advance
         self._at = at
         self._lost = False
@@ -94,7 +107,7 @@ class StoredRecompressor:
         """What each file would take, of large ones by a sample unless `of_all`; changes nothing,
         and takes no lease."""
         for entry in self._entries(crawls):
-            with FileProgress(self._advance, _size_of(entry)) as done:
+            with FileProgress(self._advance, size_of(entry)) as done:
                 try:
                     yield self._planned(entry, form, done, of_all=of_all)
                 except ONE_FILE_ONLY as problem:
@@ -109,18 +122,16 @@ class StoredRecompressor:
             Conflict: another act works on the collection, or did not finish.
             StoreUnavailable: as the stores; run again, it goes on.
         """
-        lease = self._take_lease(collection)
+        lease = self._actor.lease_for(self._rows, collection, VERB)
+        self._at("leased")
         self._lost = False
         try:
             if lease.resumed:
                 yield from self._take_back_left(lease)
-            for entry in self._entries(crawls):
-                with FileProgress(self._advance, _size_of(entry), passes=_PASSES) as done:
-                    try:
-                        yield self._recompress(lease, entry, form, done)
-                    except ONE_FILE_ONLY as problem:
-                        yield problem
-                self._at("file done")
+            if self._tasks is None:
+                yield from self._one_by_one(lease, crawls, form)
+            else:
+                yield from self._in_waves(lease, crawls, form, self._tasks)
         except PinakesError:
             leave_lease(self._rows, lease)
             raise
@@ -131,13 +142,95 @@ class StoredRecompressor:
             release_lease(self._rows, lease)
         self._at("lease released")
 
-    def _take_lease(self, collection: str) -> HeldLease:
-        held = self._actor.lease_for(self._rows, collection, VERB)
-        self._at("leased")
-        return held
+    def _one_by_one(
+        self, lease: HeldLease, crawls: Iterable[str], form: StoredForm
+    ) -> Iterator[Result]:
+        for entry in self._entries(crawls):
+            with FileProgress(self._advance, size_of(entry), passes=_PASSES) as done:
+                try:
+                    yield self._recompress(lease, entry, form, done)
+                except ONE_FILE_ONLY as problem:
+                    yield problem
+            self._at("file done")
+
+    def _in_waves(
+        self, lease: HeldLease, crawls: Iterable[str], form: StoredForm, tasks: Tasks
+    ) -> Iterator[Result]:
+        act = lease.lease.act
+        if lease.resumed:
+            tasks.end_orphans(act)
+        for wave in waves(self._entries(crawls)):
+            chosen = {}
+            for entry in wave:
+                try:
+                    target = self._target(entry, form)
+                except ONE_FILE_ONLY as problem:
+                    yield problem
+                    continue
+                if target is None:
+                    yield _left(entry)
+                else:
+                    chosen[entry.archive_file] = entry
+            if chosen:
+                name = f"wave-{self._actor.new_token()[:8]}"
+                outcomes = tasks.write(lease, name, list(chosen.values()), form)
+                self._at("wave written")
+                for outcome in each_once(outcomes, chosen):
+                    try:
+                        yield self._commit(lease, outcome, form)
+                    except ONE_FILE_ONLY as problem:
+                        yield problem
+                    self._at("file done")
+                self._archive.delete(f"{ASIDE}/{act}")
+
+    def _commit(self, lease: HeldLease, outcome: Outcome, form: StoredForm) -> Recompression:
+        """Make current what a task has written."""
+        entry = read_entry(self._rows, outcome.archive_file)
+        if isinstance(outcome, NotWritten):
+            if outcome.old_sha256 is not None:
+                self._require_as_written(entry, outcome.old_sha256)
+            raise outcome.problem
+        held = self._claim(lease, entry)
+        try:
+            entry = read_entry(self._rows, held.archive_file)
+            target = self._target(entry, form)
+            if target is None or (target.name, entry.stored_name) != (
+                outcome.written.name,
+                outcome.written.old_name,
+            ):
+                raise Conflict("another act has moved this file's records", file=entry.archive_file)
+            self._require_as_written(entry, outcome.old_sha256)
+            if outcome.written.sha256 == outcome.old_sha256:
+                return _unchanged(outcome.result)
+            try:
+                publish_taken(
+                    self._archive,
+                    outcome.written,
+                    token=lease.lease.act,
+                    folder=outcome.folder,
+                    sidecar_sha256=outcome.sidecar_sha256,
+                    at=self._at,
+                )
+                move_to_generation(
+                    self._rows,
+                    self._archive,
+                    held,
+                    outcome.written,
+                    why=VERB,
+                    marks=lambda row: {},
+                    at=self._at,
+                )
+            except Conflict:
+                self._lost = True
+                raise
+        finally:
+            release_claim(self._rows, held)
+        return outcome.result
 
     def _take_back_left(self, lease: HeldLease) -> Iterator[PinakesError]:
-        """Take back what an act that died had published, in whatever form, and not made current."""
+        """Take back what an act that died had published, in whatever form, and not made current;
+        delete what its tasks have written."""
+        self._archive.delete(f"{ASIDE}/{lease.lease.act}")
         for entry in scan_entries(self._rows):
             facts, claim = entry.facts, entry.claim
             if facts is None or facts.collection != lease.collection or not _is_stored(entry):
@@ -150,7 +243,7 @@ class StoredRecompressor:
             except Conflict as problem:
                 yield problem
                 continue
-            take_back(self._rows, self._archive, held)
+            take_back_generation(self._rows, self._archive, held)
             release_claim(self._rows, held)
             self._at("taken back")
 
@@ -198,7 +291,7 @@ class StoredRecompressor:
         target = self._target(entry, form)
         if target is None:
             return _left(entry)
-        self._require_as_written(entry)
+        self._require_as_written(entry, self._archive.checksum(entry.stored_name))
         result = _result(entry, target, WRITTEN)
 
         def parts() -> tuple[Contents, Check]:
@@ -219,7 +312,7 @@ class StoredRecompressor:
         try:
             rewrite_held(self._rows, self._archive, held, parts, why=VERB, at=self._at)
         except _AsItIsError:
-            result.target, result.outcome = result.file, UNCHANGED
+            return _unchanged(result)
         except Conflict:
             self._lost = True
             raise
@@ -266,12 +359,12 @@ class StoredRecompressor:
         with self._archive.open(entry.stored_name) as file:
             yield Source(file, name=entry.stored_name)
 
-    def _require_as_written(self, entry: FileEntry) -> None:
+    def _require_as_written(self, entry: FileEntry, sha256: str) -> None:
         """What became other bytes on disk must not become true by being written anew."""
         facts = read_generations(self._rows, entry.archive_file).get(entry.generation)
         if facts is None:
             raise InputRefused("its rows are not complete: run fsck", file=entry.archive_file)
-        if self._archive.checksum(entry.stored_name) != facts.sha256:
+        if sha256 != facts.sha256:
             raise DigestMismatch(
                 "is not what was stored: see `pinakes fsck`", file=entry.stored_name
             )
@@ -293,13 +386,14 @@ def _has_same_bytes(old: Source, new: Source) -> bool:
     return all(before == after for before, after in both)
 
 
-def _size_of(entry: FileEntry) -> int:
-    return entry.facts.size if entry.facts is not None else 0
-
-
 def _left(entry: FileEntry) -> Recompression:
     name = entry.stored_name
     return Recompression(file=name, target=name, outcome=LEFT)
+
+
+def _unchanged(result: Recompression) -> Recompression:
+    result.target, result.outcome = result.file, UNCHANGED
+    return result
 
 
 def _result(entry: FileEntry, target: Generation, outcome: str) -> Recompression:

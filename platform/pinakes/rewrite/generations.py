@@ -177,6 +177,38 @@ def _moved_rows(
         yield annotate(moved, record)
 
 
+def publish_taken(
+    archive: ArchiveStore,
+    written: Written,
+    *,
+    token: str,
+    folder: str,
+    sidecar_sha256: str,
+    at: Callable[[str], None] = lambda step: None,
+) -> None:
+    """Publish a generation that a task wrote in `folder` of the folder aside of `token`, its
+    sidecar first.  It may be called again.
+
+    A file of its name that has a sidecar was left by an act that ended before it was current.
+
+    Raises:
+        DigestMismatch: another file has the name of the new one, which no act has written.
+    """
+    sidecar = sidecar_name(written.name)
+    if (
+        archive.size(sidecar) is None
+        and archive.size(written.name) is not None
+        and archive.checksum(written.name) != written.sha256
+    ):
+        raise DigestMismatch("another file has the new generation's name", file=written.name)
+    for name, sha256 in ((sidecar, sidecar_sha256), (written.name, written.sha256)):
+        if archive.size(name) is not None and archive.checksum(name) != sha256:
+            archive.delete(name)
+        if archive.size(name) is None:
+            archive.publish_from(token, f"{folder}/{name}", name)
+        at("sidecar published" if name == sidecar else "published")
+
+
 def move_to_generation(
     store: RowStore,
     archive: ArchiveStore,

@@ -20,11 +20,12 @@ from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.steps import Steps
+from pinakes.cli.frame.store_jobs import require_jobs
 from pinakes.cli.frame.store_place import store_place
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.dedupe_files import FilesCall, dedupe_files
 from pinakes.cli.verbs.dedupe_forecast import forecast
-from pinakes.cli.verbs.dedupe_jobs import require_jobs, tasks_by_jobs
+from pinakes.cli.verbs.dedupe_jobs import tasks_by_jobs
 from pinakes.cli.verbs.dedupe_workers import ALONE, RunProcesses, committers, run_processes
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.decide.trust import Trust

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.progress import percents
+from pinakes.cli.frame.store_jobs import require_jobs
 from pinakes.cli.frame.workers import Died, Workers
-from pinakes.cli.verbs.dedupe_jobs import require_jobs
 from pinakes.config import Configuration
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.profile import open_stores

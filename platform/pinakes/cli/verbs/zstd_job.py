@@ -15,6 +15,7 @@ from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.options import inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
+from pinakes.cli.frame.store_jobs import require_jobs
 from pinakes.cli.verbs import zstd_convert, zstd_stored
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
@@ -44,16 +45,14 @@ def configure_decompress(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """Write each file in another compression: in this process, or by a job; crawls here."""
+    """Write each file in another compression: in this process, or by a job."""
+    runner = _job_runner_of(arguments)
     if arguments.output is None:
-        _refuse_job_of(arguments)
-        return zstd_stored.run(arguments, console)
+        return zstd_stored.run(arguments, console, runner)
     if arguments.again:
         raise ConfigError("--again is for crawls: with -o, files in any compression are written")
-    runner = runner_of(arguments)
     if runner is None:
         return zstd_convert.run(arguments, console)
-    runner.refuse({"-j": arguments.jobs, "--plan": arguments.plan, "--dry-run": arguments.dry_run})
     told = _told_of(arguments)
     names, failed = _names(list(inputs_of(arguments)), runner, console)
     folder = None if runner.stored else Path(arguments.output)
@@ -62,15 +61,28 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     return Exit.SOME_FAILED if failed else done
 
 
-def _refuse_job_of(arguments: argparse.Namespace) -> None:
-    """`Raises` ConfigError for what only a job takes, but for the store."""
-    if runner_of(argparse.Namespace(**{**vars(arguments), "store": None})) is not None:
-        raise ConfigError("--runner needs -o: crawls of the store are written by this process")
+def _job_runner_of(arguments: argparse.Namespace) -> JobRunner | None:
+    """The runner that was asked for, for files or, without `--output`, crawls.
+
+    Raises:
+        ConfigError: for what it does not take, or for an option of jobs without it.
+    """
+    of_crawls = arguments.output is None
+    if of_crawls and arguments.runner is None:
+        # The store is theirs, too.
+        return runner_of(argparse.Namespace(**{**vars(arguments), "store": None}))
+    runner = runner_of(arguments)
+    if runner is not None:
+        here = {"-j": arguments.jobs, "--plan": arguments.plan, "--dry-run": arguments.dry_run}
+        runner.refuse({**here, "--stored without -o": of_crawls and runner.stored})
+        if of_crawls:
+            require_jobs(runner.name, runner.configuration)
+    return runner
 
 
 def _told_of(arguments: argparse.Namespace) -> _Told:
     """`Raises` ConfigError for a level or dictionary that cannot be used."""
-    from pinakes.mr_jobs.recompress import DICTIONARY, other_options, zstd_options
+    from pinakes.mr_jobs.form_options import DICTIONARY, other_options, zstd_options
 
     if arguments.action == "decompress":
         form = PLAIN if arguments.plain else GZIP

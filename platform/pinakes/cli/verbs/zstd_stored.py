@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
 from pinakes.archive_store.located import is_at
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import crawls_named
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.leases import HeldLease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import configuration_of, inputs_of
 from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.runner_options import JobRunner
+from pinakes.cli.frame.store_jobs import OnPercent, job_shown
 from pinakes.cli.verbs.zstd_convert import dictionary_of, sentence, sizes
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError
@@ -29,9 +32,11 @@ from pinakes.recompression.forms import (
     in_zstd_as_kept,
 )
 from pinakes.recompression.stored import LEFT, Result, StoredRecompressor
+from pinakes.recompression.tasks import Tasks
 from pinakes.rewrite.convert_file import UNCHANGED
 from pinakes.rewrite.recompress_file import Recompression
 from pinakes.row_store.port import RowStore
+from pinakes.warc.file_progress import Advance, no_advance
 from pinakes.warc.gzip_members import NAME as GZIP
 from pinakes.warc.zstd_frames import NAME as ZSTD
 
@@ -66,8 +71,8 @@ class _Sum:
         self.extra += result.bytes_after + (archive.size(sidecar_name(result.file)) or 0)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """Write the files of crawls anew, or say what that would save."""
+def run(arguments: argparse.Namespace, console: Console, runner: JobRunner | None) -> Exit:
+    """Write the files of crawls anew, or say what that would save; `runner` has jobs write them."""
     names = list(inputs_of(arguments))
     configuration = configuration_of(arguments)
     form_of = form_maker_of(arguments)
@@ -78,14 +83,16 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         forms = {collection: form_of(stores.archive, collection) for collection in crawls}
         for collection, form in forms.items():
             console.say(_about(collection, form))
-        with console.progress("zstd", total=_size_of(stores, crawls)) as progress:
+        actor = Actor()
+        with _progress(stores, crawls, runner, console) as advance:
             work = StoredRecompressor(
                 stores.rows,
                 stores.archive,
-                Actor(),
+                actor,
                 again=arguments.again,
                 threads=configuration.jobs,
-                advance=progress.advance,
+                tasks=None if runner is None else _tasks(stores.archive, runner, actor, console),
+                advance=advance,
             )
             for collection, of_it in crawls.items():
                 form = forms[collection]
@@ -97,6 +104,32 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 _tell(results, collection, form, stores.archive, summary, console)
     _say_sum(summary, console, only_says=only_says)
     return Exit.SOME_FAILED if summary.problems else Exit.DONE
+
+
+@contextmanager
+def _progress(
+    stores: Stores,
+    crawls: Mapping[str, Iterable[str]],
+    runner: JobRunner | None,
+    console: Console,
+) -> Iterator[Advance]:
+    """A bar over all bytes; each job has one of its own."""
+    if runner is not None:
+        yield no_advance
+        return
+    with console.progress("zstd", total=_size_of(stores, crawls)) as progress:
+        yield progress.advance
+
+
+def _tasks(archive: ArchiveStore, runner: JobRunner, actor: Actor, console: Console) -> Tasks:
+    from pinakes.mr_jobs.recompress_tasks import RecompressTasks  # needs the extra
+
+    def around(lease: HeldLease) -> AbstractContextManager[OnPercent]:
+        return job_shown("zstd", lease, runner.configuration, actor, console)
+
+    return RecompressTasks(
+        archive, runner.configuration, runner.name, options=runner.options, around=around
+    )
 
 
 def form_maker_of(arguments: argparse.Namespace) -> FormMaker:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
-from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.rewrite.generations import Written
+from pinakes.rewrite.generations import Written, publish_taken
 from pinakes.row_store.port import RowStore
 
 from .decided_records import newly_replaced
@@ -72,33 +71,16 @@ class FileCommitter:
             return Committed(name, "done already")
         if (old.number + 1, old.name) != (written.generation, written.old_name):
             raise Conflict("another act has moved this file's records", file=name)
-        self._publish(outcome, written)
+        publish_taken(
+            self._archive,
+            written,
+            token=self._run,
+            folder=outcome.folder,
+            sidecar_sha256=outcome.sidecar_sha256,
+            at=self._at,
+        )
         decided = newly_replaced(self._archive, old.name, written.name)
         move_records(
             self._rows, self._archive, held, written, decided=decided, run=self._run, at=self._at
         )
         return Committed(name, size=written.size, refs=outcome.count)
-
-    def _publish(self, outcome: FileOutcome, written: Written) -> None:
-        """Give what the task wrote its names, sidecar first.
-
-        A file that has one, and a sidecar, was left by an act that ended before it was current.
-        """
-        sidecar = sidecar_name(written.name)
-        if (
-            self._archive.size(sidecar) is None
-            and self._archive.size(written.name) is not None
-            and self._archive.checksum(written.name) != written.sha256
-        ):
-            raise DigestMismatch("another file has the new generation's name", file=written.name)
-        self._publish_one(outcome, sidecar, outcome.sidecar_sha256)
-        self._at("sidecar published")
-        self._publish_one(outcome, written.name, written.sha256)
-        self._at("published")
-
-    def _publish_one(self, outcome: FileOutcome, name: str, sha256: str | None) -> None:
-        archive = self._archive
-        if archive.size(name) is not None and archive.checksum(name) != sha256:
-            archive.delete(name)
-        if archive.size(name) is None:
-            archive.publish_from(self._run, f"{outcome.folder}/{name}", name)

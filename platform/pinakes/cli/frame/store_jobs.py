@@ -1,0 +1,80 @@
+"""What verbs need whose jobs work for an act on the store: a bar, and the lease kept meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pinakes.catalog.leases import HeldLease, renew_lease
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.progress import percents
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError, PinakesError
+from pinakes.ingest.acts import Actor
+from pinakes.profile import open_stores
+
+OnPercent = Callable[[float], None]
+_RENEW_S = 60.0
+
+
+def require_jobs(runner: str, configuration: Configuration) -> None:
+    """Look at what can be looked at before an act is begun.
+
+    Raises:
+        ConfigError: where this runner cannot work with this configuration.
+        MissingExtra: without what jobs need.
+    """
+    if runner == "hadoop" and configuration.profile != "cluster":
+        raise ConfigError("--runner hadoop is for profile = cluster: here use inline or local")
+    if runner != "inline":
+        from pinakes.mr_jobs.driver.submission import require_hadoop
+
+        if runner == "hadoop":
+            require_hadoop(configuration)
+
+
+@contextmanager
+def job_shown(
+    name: str, lease: HeldLease, configuration: Configuration, actor: Actor, console: Console
+) -> Iterator[OnPercent]:
+    """Show a bar for the length of a `with`, in which a job runs, and renew the lease.
+
+    The function that it yields takes percents.  Raises as `_lease_kept`.
+    """
+    with (
+        _lease_kept(lease, configuration, actor),
+        console.progress(name, total=100, unit="percent") as progress,
+    ):
+        yield percents(progress)
+
+
+@contextmanager
+def _lease_kept(lease: HeldLease, configuration: Configuration, actor: Actor) -> Iterator[None]:
+    """Renew a lease meanwhile, which nobody else here can.
+
+    Raises:
+        Conflict: at the end, where somebody else has taken it.
+        StoreUnavailable: at the end, where the row store could not be asked.
+    """
+    ended = threading.Event()
+    trouble: list[PinakesError] = []
+
+    def keep() -> None:
+        try:
+            # A connection is no matter for two threads.
+            with open_stores(configuration) as stores:
+                while not ended.wait(_RENEW_S):
+                    renew_lease(stores.rows, lease, actor.now_ms())
+        except PinakesError as problem:
+            trouble.append(problem)
+
+    keeper = threading.Thread(target=keep, name="lease", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        keeper.join()
+    if trouble:
+        raise trouble[0]
