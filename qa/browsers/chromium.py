@@ -101,9 +101,11 @@ class ChromiumTab:
         for domain in ("Page", "Network", "Runtime", "Log"):
             send(f"{domain}.enable", {})
         size = {"width": self._viewport.width, "height": self._viewport.height}
-        send(
-            "Emulation.setDeviceMetricsOverride", {**size, "deviceScaleFactor": 1, "mobile": False}
-        )
+        screen = {"screenWidth": self._viewport.width, "screenHeight": self._viewport.height}
+        metrics = {**size, **screen, "deviceScaleFactor": 1, "mobile": False}
+        send("Emulation.setDeviceMetricsOverride", metrics)
+        # Fields with `autofocus` have the focus, as in Firefox.
+        send("Emulation.setFocusEmulationEnabled", {"enabled": True})
         motion = [{"name": "prefers-reduced-motion", "value": "reduce"}]
         send("Emulation.setEmulatedMedia", {"features": motion})
         send("Emulation.setTimezoneOverride", {"timezoneId": "UTC"})

@@ -15,7 +15,7 @@
   const SIDE = 8, LARGEST_CANVAS = 1024, DRAWING = 64;
   // So that white and black on nothing are both seen.
   const GREY = "#808080";
-  const CLEAR = /^transparent$|, 0\)$/;
+  const CLEAR = /^transparent$|^rgba\(.*, 0\)$/;
   const groundOf = (element) => {
     for (let at = element; at; at = Reflect.get(Node.prototype, "parentElement", at)) {
       const colour = getComputedStyle(at).backgroundColor;

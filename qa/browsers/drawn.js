@@ -7,8 +7,10 @@
   const pageOf = (element) => Reflect.get(Node.prototype, "ownerDocument", element);
   const boxOf = (element) => Element.prototype.getBoundingClientRect.call(element);
   const IMAGES = new Set(["img", "svg", "canvas", "object", "embed", "iframe", "frame"]);
+  const FRAMES = new Set(["frame", "frameset"]);
   const CONTROLS = new Set(["input", "button", "select", "textarea"]);
   const looks = new Map();
+  const CLEAR = /^transparent$|^rgba\(.*, 0\)$/;
   const picture = (image) => {
     if (image === "none") return "";
     const url = /url\("?([^")]*)/.exec(image);
@@ -22,23 +24,28 @@
     const at = unlike(style.backgroundPosition).replace(NUMBER, (number) => Math.round(number));
     return picture(style.backgroundImage) + (style.backgroundImage.includes("url(") && /[1-9]/.test(at) ? " at " + at : "");
   };
-  // Fonts of which no face could be loaded: what is generated with them is an icon, most times.
-  const lost = new Map();
-  const isLost = (page, name) => {
-    if (!lost.has(page)) {
+  // Fonts of a page: of which a face is loaded, and of which none could be. What is generated with
+  // such a font is an icon, most times.
+  const fonts = new Map();
+  const fontsOf = (page) => {
+    if (!fonts.has(page)) {
       const faces = [...of(page, "fonts")].map((face) => [face.family.replaceAll('"', "").trim().toLowerCase(), face.status]);
-      const loaded = new Set(faces.filter(([, status]) => status === "loaded").map(([family]) => family));
-      lost.set(page, new Set(faces.filter(([family, status]) => status === "error" && !loaded.has(family)).map(([family]) => family)));
+      const having = (wanted) => faces.filter(([, status]) => status === wanted).map(([family]) => family);
+      const loaded = new Set(having("loaded"));
+      fonts.set(page, { loaded, lost: new Set(having("error").filter((family) => !loaded.has(family))) });
     }
-    return lost.get(page).has(name);
+    return fonts.get(page);
   };
   const generated = (view, element, at) => {
     const style = view.getComputedStyle(element, at);
-    if (style.display === "none" || ["none", "normal"].includes(style.content)) return "";
-    const fontless = isLost(pageOf(element), family(style)) ? " without its font" : "";
-    // One browser gives the attribute that is named, another its value.
-    const content = style.content.replace(/\battr\(([\w-]+)\)/g, (_, name) => JSON.stringify(Element.prototype.getAttribute.call(element, name) ?? ""));
-    return content.slice(0, 40) + picture(style.backgroundImage) + fontless;
+    if (style.display === "none" || ["none", "normal"].includes(style.content) || style.content.includes("-moz-alt-content")) return "";
+    const fontless = fontsOf(pageOf(element)).lost.has(family(style)) ? " without its font" : "";
+    // One browser gives the attribute that is named, another its value; or strings as one.
+    const content = style.content.replace(/\battr\(([\w-]+)\)/g, (_, name) => JSON.stringify(Element.prototype.getAttribute.call(element, name) ?? "")).replaceAll('" "', "");
+    const ground = CLEAR.test(style.backgroundColor) ? "" : style.backgroundColor;
+    const ink = /[^"\s]/.test(content) ? style.color : "";
+    const drawn = [ink, ground, lines(style).filter(Boolean).join(), style.opacity === "1" ? "" : tenth(style.opacity)].filter(Boolean).join(" ");
+    return content.slice(0, 40) + background(style) + fontless + (drawn && " " + drawn);
   };
   // Where a page names no family, browsers say what they have in its place.
   const GENERIC = { "-webkit-standard": "serif", "times new roman": "serif", "times": "serif", "arial": "sans-serif", "helvetica": "sans-serif", "courier new": "monospace", "courier": "monospace" };
@@ -47,17 +54,31 @@
     return GENERIC[first] ?? first;
   };
   const inSvg = (element) => (Reflect.get(Element.prototype, "namespaceURI", element) ?? "").endsWith("svg");
+  // What all around an element does to it, too: how opaque it is, and its filters.
+  const layers = new Map();
+  const layerOf = (view, element) => {
+    if (!element) return { opacity: 1, filter: "" };
+    if (!layers.has(element)) {
+      const style = view.getComputedStyle(element), outer = layerOf(view, Reflect.get(Node.prototype, "parentElement", element));
+      const filter = [outer.filter, style.filter].filter((one) => one && one !== "none").join(" ");
+      // One browser draws its disabled controls fainter.
+      const own = CONTROLS.has(tagOf(element)) && element.disabled ? 1 : style.opacity;
+      layers.set(element, { opacity: outer.opacity * own, filter });
+    }
+    return layers.get(element);
+  };
   const SIDES = ["Top", "Right", "Bottom", "Left"];
   const lines = (style) => SIDES.map((side) => {
     const line = style["border" + side + "Style"], width = style["border" + side + "Width"];
     const none = line === "none" || line === "hidden" || parseFloat(width) < 0.5;
     return none ? "" : Math.round(parseFloat(width)) + line + style["border" + side + "Color"];
   });
+  const OWN_INPUT = /^(checkbox|radio|range|color|file)$/;
   // Of what a browser draws as its own control, borders are its own, too.
   const isOwn = (element, style) => {
     const tag = tagOf(element);
     return ["outset", "inset"].includes(style.borderTopStyle) || ["select", "textarea"].includes(tag) ||
-      (tag === "input" && ["checkbox", "radio", "range", "color", "file"].includes(element.getAttribute("type")));
+      (tag === "input" && OWN_INPUT.test(element.getAttribute("type")));
   };
   const border = (element, style) => (CONTROLS.has(tagOf(element)) && isOwn(element, style) ? "" : lines(style).join());
   // An automatic one is the browser's own, around what has the focus.
@@ -87,14 +108,32 @@
     const taken = Math.abs(left - right) < 2 ? box.width : box.width + left + right;
     return room === null ? "" : Math.abs(taken - room) < Math.max(1.5, room / 100) ? "all" : "part";
   };
+  // Of an element with a box, browsers say what layout made of margins and widths (CSSOM, resolved
+  // values): of centred tables, one what letters leave, another nothing.  Without a box they say what
+  // the page does.  All within one task, so that nothing of it is drawn.
+  const said = new Map();
+  const note = (page, view) => {
+    const root = of(page, "documentElement"), style = root?.style;
+    if (!style) return;
+    const before = Element.prototype.getAttribute.call(root, "style"), { scrollX, scrollY } = view;
+    style.setProperty("display", "none", "important");
+    for (const element of Document.prototype.querySelectorAll.call(page, "*")) {
+      const { marginLeft, marginRight, width } = view.getComputedStyle(element);
+      said.set(element, { marginLeft, marginRight, width });
+    }
+    if (before === null) Element.prototype.removeAttribute.call(root, "style");
+    else Element.prototype.setAttribute.call(root, "style", before);
+    view.scrollTo({ left: scrollX, top: scrollY, behavior: "instant" });
+  };
+  const shortened = (text) => (/^-?[\d.]+px$/.test(text) ? String(pixels(text)) : text);
   const margins = (element, style) => {
-    const [top, right, bottom, left] = four(style, MARGINS);
+    const [top, right, bottom, left] = four(style, MARGINS), heard = said.get(element);
     // Which margins at either end of something quirks mode drops, browsers do not agree on.
     const quirks = of(pageOf(element), "compatMode") === "BackCompat";
     const isLone = (side) => quirks && !Reflect.get(Element.prototype, side + "ElementSibling", element);
     // Of a box with too little room one browser says the margin at its end, another that there is none.
     const end = left >= 0 && right < 0 && FLOWING.has(style.display) && style.float === "none" ? 0 : right;
-    const across = Math.abs(left - end) < 2 && left >= 0 ? ["even", "even"] : [end, left];
+    const across = heard ? [heard.marginRight, heard.marginLeft].map(shortened) : [end, left];
     return [isLone("previous") ? "" : top, across[0], isLone("next") ? "" : bottom, across[1]].join();
   };
   // Old attributes (valign, align=middle) have a value of each browser's own.
@@ -102,18 +141,33 @@
   const alignment = (element, style) => {
     const right = style.direction === "rtl";
     const text = style.textAlign.replace(/^-(webkit|moz)-/, "").replace("start", right ? "right" : "left").replace("end", right ? "left" : "right");
+    if (tagOf(element) === "legend") return "";
     return text + " " + (OWN_ALIGN.has(tagOf(element)) ? "" : style.verticalAlign);
   };
+  // Of a form control what the page says: what it is without that is its browser's own.
+  // What browsers give their controls: buttons, fields, and those that are disabled.
+  const OWN_COLOURS = new Set(["rgb(0, 0, 0)", "rgb(255, 255, 255)", "rgba(0, 0, 0, 0)", "rgb(239, 239, 239)", "rgba(239, 239, 239, 0.3)",
+    "rgb(233, 233, 237)", "rgba(233, 233, 237, 0.5)", "rgba(255, 255, 255, 0.5)", "rgba(16, 16, 16, 0.3)",
+    "rgb(84, 84, 84)", "rgb(128, 128, 128)", "rgb(109, 109, 109)"]);
+  const ownColour = (element, colour) =>
+    CONTROLS.has(tagOf(element)) && (OWN_COLOURS.has(colour) || !isOfPage(element)) ? "" : colour;
+  const widthOf = (view, element, style, box) =>
+    !CONTROLS.has(tagOf(element)) ? fills(view, element, style, box) : isOfPage(element) ? shortened(said.get(element)?.width ?? "") : "";
+  const isOfPage = (element) => tagOf(element) !== "input" || !OWN_INPUT.test(element.getAttribute("type"));
   // How what is in it is laid out, and what of it is drawn.
-  const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "objectFit", "backgroundSize", "backgroundRepeat", "filter", "clipPath"];
+  const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "objectFit", "backgroundSize", "backgroundRepeat", "clipPath"];
   // Tables and their rows do not scroll; one browser says so, another what the page says.
   const TABULAR = /^(inline-)?table(-(row|header|footer))?(-group)?$/;
   const overflow = (style) => [style.overflowX, style.overflowY].map((value) =>
     TABULAR.test(style.display) ? value.replace(/auto|scroll/, "visible") : value);
-  const layout = (element, style) => inSvg(element) ? "" : [
-    ...LAYOUT.map((name) => unlike(style[name])),
-    ...(IMAGES.has(tagOf(element)) ? [] : overflow(style))].join(" ");
+  const layout = (element, style, filter) => inSvg(element) ? filter : [
+    filter, ...LAYOUT.map((name) => unlike(style[name])),
+    ...(IMAGES.has(tagOf(element)) || FRAMES.has(tagOf(element)) ? [] : overflow(style))].join(" ");
   const chosen = (element) => (tagOf(element) === "input" && /^(checkbox|radio)$/.test(element.type) && element.checked ? "chosen" : "");
+  const dot = (view, element, style) => {
+    const kind = style.listStyleType + picture(style.listStyleImage), { color } = view.getComputedStyle(element, "::marker");
+    return kind + (kind === "none" || color === style.color ? "" : " " + color);
+  };
   // Opacities have 255 steps in all of them, which each rounds in its own way.
   const COLOUR = /(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
   const numbered = (parts) => {
@@ -126,10 +180,16 @@
   // What a gradient is called may be counted by a script.
   const inkOf = (colour, opacity) => colour.replace(/^url\("?[^#"]*#?([^")]*)"?\)/, (_, name) => "#" + name.replace(/\d+/g, "0")) + (tenth(opacity) === 1 ? "" : " " + tenth(opacity));
   const paint = (style) => {
-    const fill = style.fill === "none" ? "" : inkOf(style.fill, style.fillOpacity);
-    if (style.stroke === "none" || !parseFloat(style.strokeWidth)) return fill;
+    const isInked = (colour, opacity) => colour !== "none" && !CLEAR.test(colour) && tenth(opacity) > 0;
+    const fill = isInked(style.fill, style.fillOpacity) ? inkOf(style.fill, style.fillOpacity) : "";
+    if (!isInked(style.stroke, style.strokeOpacity) || !parseFloat(style.strokeWidth)) return fill;
     const dashes = style.strokeDasharray === "none" ? "" : " " + style.strokeDasharray.split(/[ ,]+/).map(pixels).join();
     return fill + " line " + tenth(style.strokeWidth) + " " + inkOf(style.stroke, style.strokeOpacity) + dashes;
+  };
+  // Of what is in a file its own name; one in the page may be counted by a script.
+  const used = (element) => {
+    const [file, name] = (element.getAttribute("href") ?? element.getAttribute("xlink:href") ?? "").split("#");
+    return " " + (file ? file.split("/").pop() + "#" + (name ?? "") : "#" + (name ?? "").replace(/\d+/g, "0"));
   };
   const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "use"]);
   const UNDRAWN = "defs, symbol, clipPath, mask, pattern, marker";
@@ -140,48 +200,61 @@
     for (let at = element; at; at = Reflect.get(SVGElement.prototype, "ownerSVGElement", at)) outer = at;
     if (!drawings.has(outer)) {
       const { width, height } = boxOf(outer);
-      drawings.set(outer, { number: drawings.size, isSeen: width >= 1 && height >= 1 });
+      drawings.set(outer, { outer, number: drawings.size, isSeen: width >= 1 && height >= 1 });
     }
     return drawings.get(outer);
+  };
+  // From the shape's units to pixels from where those of the drawing begin. Whether its own size and
+  // place are in getCTM, browsers do not agree on.
+  const matrixIn = (outer, element) => {
+    const screen = SVGGraphicsElement.prototype.getScreenCTM;
+    const whole = screen.call(outer), scale = Math.sqrt(Math.abs(whole.a * whole.d - whole.b * whole.c));
+    const { a, b, c, d, e, f } = whole.inverse().multiply(screen.call(element));
+    return { a: a * scale, b: b * scale, c: c * scale, d: d * scale, e: e * scale, f: f * scale };
   };
   // A shape of a drawing: its place and size there, and what it is painted with; null if it is not drawn.
   const shape = (element, style) => {
     const painted = paint(style);
     if (!painted || Element.prototype.closest.call(element, UNDRAWN)) return null;
     try {
-      const own = SVGGraphicsElement.prototype.getBBox.call(element), at = SVGGraphicsElement.prototype.getCTM.call(element);
-      const drawing = drawingOf(element);
-      if (!drawing.isSeen || (own.width < 1 && own.height < 1)) return null;
+      const own = SVGGraphicsElement.prototype.getBBox.call(element), drawing = drawingOf(element);
+      const at = matrixIn(drawing.outer, element);
       const place = [
         own.x * at.a + own.y * at.c + at.e, own.x * at.b + own.y * at.d + at.f,
         own.width * Math.hypot(at.a, at.b), own.height * Math.hypot(at.c, at.d)];
+      // A line has one side alone; what is filled has two.
+      const least = painted.includes("line ") ? 0 : 0.5;
+      if (!drawing.isSeen || Math.max(place[2], place[3]) < 1 || Math.min(place[2], place[3]) < least) return null;
       // Whether the place that `use` names is its own or that of what is in it, browsers do not agree on.
-      const placed = tagOf(element) === "use" ? [] : place.map(Math.round);
-      return { place: placed, drawing: drawing.number, exact: [...place, style.opacity, style.fill].join(), look: lookOfShape(String(tenth(style.opacity)), painted) };
+      const isUse = tagOf(element) === "use", placed = isUse ? [] : place.map(Math.round);
+      return { place: placed, drawing: drawing.number, exact: [...place, style.opacity, style.fill].join(), look: lookOfShape(String(tenth(style.opacity)), painted + (isUse ? used(element) : "")) };
     } catch (error) {
       return null;
     }
   };
+  // Formulas are laid out in each browser's own way.
+  const inMath = (element) => (Reflect.get(Element.prototype, "namespaceURI", element) ?? "").endsWith("MathML");
   const describe = (view, element, style, box) => {
+    if (inMath(element)) return numbered([style.color, ...Array(24).fill("")]);
+    const layer = layerOf(view, element);
     const look = [
-      inSvg(element) ? "" : style.color, style.backgroundColor, background(style), border(element, style),
-      style.fontSize, style.fontWeight, family(style), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
-      style.transform.replace(NUMBER, (number) => Math.round(number)), String(Math.round(style.opacity * 10) / 10), inSvg(element) ? "" : style.display,
+      ownColour(element, inSvg(element) ? "" : style.color), ownColour(element, style.backgroundColor), background(style), border(element, style),
+      style.fontSize, style.fontWeight, family(style) + (fontsOf(pageOf(element)).loaded.has(family(style)) ? " of the page" : ""), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
+      style.transform.replace(NUMBER, (number) => Math.round(number * 100) / 100), String(tenth(layer.opacity)), inSvg(element) || FRAMES.has(tagOf(element)) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
       ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
-      margins(element, style), four(style, PADDINGS).join(), fills(view, element, style, box),
+      margins(element, style), four(style, PADDINGS).join(), widthOf(view, element, style, box),
       inSvg(element) ? "" : style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
-      [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? style.listStyleType + picture(style.listStyleImage) : chosen(element),
+      [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? dot(view, element, style) : chosen(element),
       style.boxShadow + style.textShadow + outline(style), four(style, CORNERS).join(),
-      layout(element, style), inSvg(element) ? paint(style) : "",
+      layout(element, style, layer.filter), inSvg(element) ? paint(style) : "",
     ];
     return numbered(look);
   };
   const INLINE = new Set(["inline", "contents", "ruby", "ruby-text"]);
-  const CLEAR = /^transparent$|, 0\)$/;
   const isDecorated = (view, element, style) =>
     !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
     ["::before", "::after"].some((at) => !["", '""'].includes(generated(view, element, at)));
-  return { of, tagOf, boxOf, describe, shape, drawingOf, inSvg, looks, IMAGES, CONTROLS, SHAPES, isBox: (view, element, style) =>
+  return { of, tagOf, boxOf, note, describe, layerOf, shape, drawingOf, inSvg, looks, IMAGES, CONTROLS, SHAPES, isBox: (view, element, style) =>
     !INLINE.has(style.display) || isDecorated(view, element, style) };
 }

@@ -220,7 +220,14 @@ def open_firefox(
     for name, value in preferences(proxy).items():
         options.set_preference(name, value)
     # Without these `services.settings.server` is ignored; all browsers have the same time zone.
-    environment = {"MOZ_REMOTE_SETTINGS_DEVTOOLS": "1", "TZ": "UTC", "TMPDIR": str(scratch)}
+    environment = {
+        "MOZ_REMOTE_SETTINGS_DEVTOOLS": "1",
+        "TZ": "UTC",
+        "TMPDIR": str(scratch),
+        # The size of the screen, which is Chromium's.
+        "MOZ_HEADLESS_WIDTH": str(viewport.width),
+        "MOZ_HEADLESS_HEIGHT": str(viewport.height),
+    }
     if installed.driver is None:
         raise ConfigError("firefox needs geckodriver; install it with `make browsers`")
     service = FirefoxService(

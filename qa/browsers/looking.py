@@ -50,6 +50,10 @@ class Limits:
     shapes: int = 2_000
     canvases: int = 20
     decoding_ms: int = 3_000
+    rest_ms: int = 1_500
+    across: bool = True
+    """Whether two browsers are compared, by more than one needs: shapes of drawings, what the page
+    says of margins, and pictures decoded, also those that the image has."""
     frames: int = 100
     media: int = 100
     resources: int = 2_000
@@ -59,16 +63,17 @@ class Limits:
     elements: int = 50_000
     depth: int = 4
 
-    @classmethod
-    def of_one_browser(cls) -> Limits:
-        """Without what only two browsers are compared by: pictures decoded, shapes of drawings."""
-        return cls(shapes=0, decoding_ms=0)
-
     def of_observation(self) -> dict[str, int]:
         """The limits that observe.js uses."""
-        names = ("boxes", "shapes", "frames", "media", "resources", "urls", "url", "text")
+        names = ("boxes", "frames", "media", "resources", "urls", "url", "text")
         more = ("elements", "depth", "canvases", "decoding_ms")
-        return {name: getattr(self, name) for name in (*names, *more)}
+        return {
+            **{name: getattr(self, name) for name in (*names, *more)},
+            "shapes": self.shapes if self.across else 0,
+            "across": int(self.across),
+            "rest_ms": self.rest_ms if self.across else 0,
+            "decoding_from": 0 if self.across else self.height,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 // Everything about the page but its image, in bounded lists with their true lengths.
 async (limits, drawn, decoded) => {
   const { of, tagOf, boxOf, IMAGES, CONTROLS } = drawn;
+  // Never drawn themselves; one browser gives areas the boxes of their picture.
+  const UNSEEN = new Set(["area", "map", "source", "track", "param"]);
   const MEDIA = new Set(["video", "audio"]), backgrounds = [], drawings = [], numbers = [];
   const list = (bound) => ({ items: [], total: 0, add(make) { if (this.total++ < bound) this.items.push(make()); } });
   const boxes = list(limits.boxes), shapes = list(limits.shapes), frames = list(limits.frames), media = list(limits.media);
@@ -9,20 +11,31 @@ async (limits, drawn, decoded) => {
   const styles = { sheets: 0, unreadable_sheets: 0, rules: 0 };
   const rectangle = (box, at) => ({
     x: Math.round(box.x + at.x), y: Math.round(box.y + at.y), width: Math.round(box.width), height: Math.round(box.height) });
-  // The beginning of its own text, letters that stand for the rest, and digits for the numbers in it.
-  const ownText = (element) => {
+  const ownWords = (element) => {
     let own = "";
     for (const node of Reflect.get(Node.prototype, "childNodes", element)) {
       if (node.nodeType === 3) own += node.data + " ";
       if (own.length > 10000) break;
     }
-    own = own.trim().replace(/\s+/g, " ");
+    return own.trim().replace(/\s+/g, " ");
+  };
+  // The beginning of its own text, letters that stand for the rest, and digits for the numbers in it.
+  const ownText = (element) => {
+    const own = ownWords(element);
     const sum = (letters) => [...letters].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 4294967296, 0).toString();
     const tail = own.slice(60), words = sum(tail.replace(/\d+/g, "0")).replace(/\d/g, (digit) => "abcdefghij"[digit]);
     return own.slice(0, 60) + (tail ? "…" + words + (/\d/.test(tail) ? sum(tail) : "") : "");
   };
   const finite = (number) => (Number.isFinite(number) ? number : null);
 
+  const TYPES = { mp4: "video/mp4", m4v: "video/mp4", webm: "video/webm", ogv: "video/ogg", mov: "video/quicktime",
+    mp3: "audio/mpeg", ogg: "audio/ogg", oga: "audio/ogg", wav: "audio/wav", m4a: "audio/mp4", aac: "audio/aac", flac: "audio/flac" };
+  // Whether this browser plays any type that a film is offered in.
+  const isPlayable = (element) => {
+    const sources = [element, ...Element.prototype.querySelectorAll.call(element, "source")];
+    const types = sources.map((one) => one.getAttribute("type") ?? TYPES[(one.getAttribute("src") ?? "").split(/[?#]/)[0].split(".").pop().toLowerCase()]);
+    return types.some((type) => type && element.canPlayType(type)) || !types.some(Boolean);
+  };
   const isBroken = (image) => {
     if (!image.complete || image.naturalWidth || !(image.currentSrc || image.getAttribute("src"))) return false;
     // A drawing that names no size may have none either; only of a broken one this is an error (HTML,
@@ -31,7 +44,7 @@ async (limits, drawn, decoded) => {
   };
   // What pictures and films are, beside where: which size of its own a drawing has, browsers do not agree on.
   const stateOf = (element, tag) => {
-    if (MEDIA.has(tag)) return element.error || element.networkState === 3 ? "broken" : "";
+    if (MEDIA.has(tag)) return (element.error || element.networkState === 3) && isPlayable(element) ? "broken" : "";
     if (tag !== "img") return "";
     if (isBroken(element)) return "broken";
     if (!element.complete || /\.svg\b|svg\+xml/.test(element.currentSrc)) return "";
@@ -39,10 +52,12 @@ async (limits, drawn, decoded) => {
   };
   // Scroll bars that a script draws, and shows and hides by their opacity.
   const isFading = (element, style) => /absolute|fixed/.test(style.position) && /(^|[;\s])opacity\s*:/.test(Element.prototype.getAttribute.call(element, "style") ?? "");
+  const isDecoded = (box, at) => box.bottom + at.y > limits.decoding_from;
   const decode = (element, tag) => decoded.number(
     tag === "canvas" ? canvases.get(element) ?? null : tag === "img" ? decoded.ofImage(element) : null);
   const canvasesIn = (page, depth) => {
-    const found = [...Document.prototype.querySelectorAll.call(page, "canvas")].slice(0, limits.canvases);
+    const found = [...Document.prototype.querySelectorAll.call(page, "canvas")]
+      .filter((canvas) => isDecoded(boxOf(canvas), { y: depth ? 0 : scrollY })).slice(0, limits.canvases);
     if (depth < limits.depth)
       for (const frame of Document.prototype.querySelectorAll.call(page, "iframe, frame"))
         try { if (frame.contentDocument) found.push(...canvasesIn(frame.contentDocument, depth + 1)); } catch (error) { }
@@ -76,8 +91,9 @@ async (limits, drawn, decoded) => {
 
   const look = (page, at, depth) => {
     const view = of(page, "defaultView"), body = of(page, "body");
-    texts.push(body ? body.innerText || "" : "");
+    if (!limits.across) texts.push(body ? body.innerText || "" : "");
     for (const sheet of of(page, "styleSheets")) countRules(sheet, 0);
+    if (limits.across) drawn.note(page, view);
     for (const entry of view.performance.getEntriesByType("resource"))
       resources.add(() => ({
         url: entry.name.slice(0, limits.url), kind: entry.initiatorType || "other",
@@ -103,6 +119,7 @@ async (limits, drawn, decoded) => {
           error: element.error ? element.error.code : null, duration_s: finite(element.duration),
           width: element.videoWidth || 0, height: element.videoHeight || 0 }));
       if (tag === "svg") drawn.drawingOf(element);  // each has its number, also one without shapes
+      if (UNSEEN.has(tag)) continue;
       const box = boxOf(element);
       const frame = tag === "iframe" || tag === "frame";
       if (frame) {
@@ -120,7 +137,7 @@ async (limits, drawn, decoded) => {
       // A line that lies or stands has one side alone.
       if (isShape ? !box.width && !box.height : box.width < 1 || box.height < 1) continue;
       const style = view.getComputedStyle(element);
-      if (style.visibility !== "visible" || style.opacity === "0") continue;
+      if (style.visibility !== "visible" || drawn.layerOf(view, element).opacity < 0.005) continue;
       if (isShape) {
         const shape = shapes.total < limits.shapes ? drawn.shape(element, style) : null;
         if (shape || shapes.total >= limits.shapes) shapes.add(() => {
@@ -131,18 +148,31 @@ async (limits, drawn, decoded) => {
         continue;
       }
       const kind = kindOf(view, element, tag, style);
+      // innerText has what may be chosen in one browser alone, and words in drawings without spaces.
+      if (limits.across && (kind === "text" || tag === "button")) texts.push(ownWords(element));
       if (kind) boxes.add(() => {
+        const isKnown = isDecoded(box, at);
         const found = {
-          tag: tag.slice(0, 40), kind, rect: rectangle(box, at), decoded: decode(element, tag),
+          tag: tag.slice(0, 40), kind, rect: rectangle(box, at), decoded: isKnown ? decode(element, tag) : null,
           text: kind === "text" ? ownText(element) : stateOf(element, tag), look: drawn.describe(view, element, style, box) };
-        const background = style.backgroundImage.includes("url(") ? decoded.ofBackground(page, view.origin, style.backgroundImage) : null;
-        if (limits.decoding_ms && kind === "text" && /\d/.test(found.text)) numbers.push([element, found, found.text]);
+        const background = isKnown && style.backgroundImage.includes("url(") ? decoded.ofBackground(page, view.origin, style.backgroundImage) : null;
+        if (isKnown && kind === "text" && /\d/.test(found.text)) numbers.push([element, found, found.text]);
         if (background) backgrounds.push(background.then((text) => { found.decoded ??= decoded.number(text); }));
         return found;
       });
     }
   };
 
+  // What a script fades in or grows, charts most times, is soon at rest; a clock never is.
+  const rest = async () => {
+    const began = performance.now();
+    let changed = began;
+    const watcher = new MutationObserver(() => { changed = performance.now(); });
+    watcher.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    while (performance.now() - began < limits.rest_ms && performance.now() - changed < 120) await decoded.wait(30);
+    watcher.disconnect();
+  };
+  await rest();
   const canvases = await decoded.steady(canvasesIn(document, 0));
   look(document, { x: scrollX, y: scrollY }, 0);
   await decoded.within(Promise.all(backgrounds));

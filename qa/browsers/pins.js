@@ -37,6 +37,15 @@
   window.open = (url) => (say("popup", url), null);
   window.close = () => say("close", "");
   addEventListener("beforeunload", (event) => event.stopImmediatePropagation(), true);
+  // What a page then shows in its place is this browser's doing.
+  const { getContext } = HTMLCanvasElement.prototype;
+  let lacks = false;
+  HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+    const found = getContext.call(this, kind, ...more);
+    if (found === null && /webgl/.test(kind) && !lacks) say("lacks", "WebGL");
+    lacks ||= found === null && /webgl/.test(kind);
+    return found;
+  };
   if (navigator.serviceWorker)
     navigator.serviceWorker.register = (url) => (
       say("service-worker", url), Promise.reject(new DOMException("blocked", "SecurityError")));

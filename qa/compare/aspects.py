@@ -15,10 +15,13 @@ ASPECTS = (
 )  # fmt: skip
 """What a look of `Snapshot.looks` says, in its order, between bars."""
 
-_ROUNDED = frozenset({"margin", "padding", "line height", "corners"})
+_ROUNDED = frozenset({"margin", "padding", "line height", "corners", "width"})
 _LENGTH = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z")
 _CODE = frozenset({"code", "kbd", "samp", "tt", "pre"})
 _SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)?(?=px\Z)")
+_MATRIX = re.compile(r"(matrix|matrix3d)\((-?[0-9.]+(?:, -?[0-9.]+)*)\)")
+_MOVES = {6: (4, 5), 16: (12, 13, 14)}
+_SINE = 0.02
 _SIDES = ("top", "right", "bottom", "left")
 _ROOM = 50
 """CSS pixels; a margin that is wider may be what is left."""
@@ -64,6 +67,23 @@ def is_automatic(was: Sequence[str], now: Sequence[str], mine: Rect, theirs: Rec
         return True
     is_of_letters = max(lengths) <= _LETTERS * min(lengths)
     return len(lengths) == len((mine, theirs)) and is_of_letters
+
+
+def is_turned_alike(was: str, now: str, mine: Rect, theirs: Rect) -> bool:
+    """Whether two matrices of `transform` are the same, but for how sines are rounded, and for what
+    of a move is a part of the box's size, which its letters give."""
+    one, other = _MATRIX.fullmatch(was), _MATRIX.fullmatch(now)
+    if one is None or other is None or one[1] != other[1]:
+        return False
+    before, after = (list(map(float, found[2].split(","))) for found in (one, other))
+    moves = _MOVES.get(len(before))
+    if moves is None or len(before) != len(after):
+        return False
+    room = _NEAR + abs(mine.width - theirs.width) + abs(mine.height - theirs.height)
+    return all(
+        abs(a - b) <= (max(room, abs(a) / 50) if at in moves else max(_SINE, abs(a) / 50))
+        for at, (a, b) in enumerate(zip(before, after, strict=True))
+    )
 
 
 def is_code(tag: str, was: Sequence[str], now: Sequence[str]) -> bool:

@@ -7,10 +7,10 @@ shape, where what they draw of either differs by how edges are smoothed.  Standa
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from pinakes.qa.snapshot import Shape, Snapshot
+from pinakes.qa.snapshot import Rect, Shape, Snapshot
 
 _CELLS = re.compile("(~?)([0-9]{1,4})x([0-9]{1,4}):([0-9a-f]*)")
 _COLOURS = 3
@@ -22,6 +22,9 @@ _APART = 8
 
 _DRAWN_APART = 3
 """Of 15: of what a browser draws itself, letters in a canvas, drawings in SVG."""
+
+_AROUND = 100
+"""Pixels; labels lie beside what they are of."""
 
 _NEAR = (6, 6, 3, 3)
 """Pixels of a drawing, of its place: what scripts put beside letters is a little elsewhere."""
@@ -76,17 +79,24 @@ def _strange(mine: Sequence[int], theirs: Sequence[int], columns: int, rows: int
 
 
 def other_shapes(
-    first: Snapshot, second: Snapshot, *, again: Snapshot | None = None
+    first: Snapshot,
+    second: Snapshot,
+    *,
+    again: Snapshot | None = None,
+    labels: Sequence[Rect] = (),
 ) -> Iterator[tuple[Shape, str]]:
     """Shapes that are gone, are new, or are painted or placed otherwise, with what they are.
 
-    Not those of drawings that move, or that differ between the first and `again`.
+    Not those of drawings that move, or that differ between the first and `again`; nor what is a
+    line in those around `labels`, which a script has chosen by the width of letters: with a label
+    it leaves out the line to it.
     """
     restless = set()
     if again is not None:
         restless = {shape.drawing for shape, _ in other_shapes(first, again)}
     restless |= {shape.drawing for side in (first, second) for shape in side.shapes if shape.moves}
-    mine, theirs = (dict(_numbered(side, restless)) for side in (first, second))
+    labelled = _holding(first, labels) | _holding(second, labels)
+    mine, theirs = (dict(_numbered(side, restless, labelled)) for side in (first, second))
     # Where a list is cut short, who knows what is behind its end.
     is_whole = all(side.shapes_total == len(side.shapes) for side in (first, second))
     for key, shape in mine.items():
@@ -105,14 +115,39 @@ def other_shapes(
 
 
 def _numbered(
-    snapshot: Snapshot, restless: Collection[int]
+    snapshot: Snapshot, restless: Collection[int], labelled: Collection[int]
 ) -> Iterator[tuple[tuple[int, str, int], Shape]]:
-    """Each by its drawing, its tag, and which of its tag in the drawing it is."""
+    """Each by its drawing, its tag, and which of its tag in the drawing it is; no lines of those
+    that are `labelled`."""
     counts: Counter[tuple[int, str]] = Counter()
     for shape in snapshot.shapes:
-        if shape.drawing not in restless:
+        is_left_out = shape.drawing in labelled and _is_line(_paint(snapshot, shape))
+        if shape.drawing not in restless and not is_left_out:
             yield (shape.drawing, shape.tag, counts[shape.drawing, shape.tag]), shape
             counts[shape.drawing, shape.tag] += 1
+
+
+def _holding(snapshot: Snapshot, labels: Sequence[Rect]) -> set[int]:
+    """Drawings whose shapes lie around any of these."""
+    extents: dict[int, list[Rect]] = defaultdict(list)
+    for shape in snapshot.shapes:
+        extents[shape.drawing].append(shape.rect)
+    return {
+        drawing
+        for drawing, rects in extents.items()
+        if any(
+            min(r.x for r in rects) - _AROUND <= label.x
+            and label.x <= max(r.x + r.width for r in rects) + _AROUND
+            and min(r.y for r in rects) - _AROUND <= label.y
+            and label.y <= max(r.y + r.height for r in rects) + _AROUND
+            for label in labels
+        )
+    }
+
+
+def _is_line(paint: str) -> bool:
+    """Whether nothing is filled: `OPACITY line WIDTH COLOUR`."""
+    return paint.split(" ")[1:2] == ["line"]
 
 
 def _paint(snapshot: Snapshot, shape: Shape) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
-from .aspects import ASPECTS, is_automatic, is_code, is_near
+from .aspects import ASPECTS, is_automatic, is_code, is_near, is_turned_alike
 from .drawings import other_shapes, show_alike
 from .element_difference import ElementChange, ElementDifference
 
@@ -24,14 +24,27 @@ _NAMES = {
     "family": "font", "decoration": "font style", "before": "::before", "after": "::after",
 }  # fmt: skip
 _MOST_NAMED = 20
+_OF_PLACE = frozenset({"transform", "margin", "width"})
+_FEW_LABELS = 2
 _LONGEST = 40
+_LETTERED = frozenset({"text", "control"})
+_OF_LETTERS = frozenset({"colour", "size", "weight", "family", "line height", "spacing"})
+"""Inherited: where no letters are drawn nobody sees them."""
+_CLEAR = frozenset({"", "rgba(0, 0, 0, 0)", "transparent", "rgba(0, 0, 0, 0.00)"})
 _INLINE = frozenset({"inline", "contents", ""})
 _LEAST = 3
 """CSS pixels; what is smaller counts visitors, and is not seen."""
 _NUMBER = re.compile("[0-9]+")
-_OWN = frozenset({"progress", "meter", "fieldset", "hr", "option", "optgroup"})
+_OWN = frozenset(
+    {"progress", "meter", "fieldset", "hr", "option", "optgroup", "marquee", "rt", "rp"}
+)
 """Drawn by each browser in its own way, as form controls are; whether they are there counts."""
-_OF_CONTROLS = frozenset({"border", "shadow", "marker"})
+_OF_CONTROLS = frozenset(
+    {
+        *("border", "shadow", "marker", "width", "before", "after", "opacity"),
+        *("colour", "background", "picture"),
+    }
+)
 """What a page gives to controls, where a browser does not draw its own; whether one is chosen."""
 _LINES = re.compile("outset|inset|ridge|groove|double")
 """What one browser calls `solid` another calls so, of tables' borders."""
@@ -55,15 +68,41 @@ class _Drawn(NamedTuple):
 
     @property
     def is_block(self) -> bool:
-        return self.aspects[ASPECTS.index("display")] not in _INLINE
+        return self.of("display") not in _INLINE
 
     @property
     def is_seen(self) -> bool:
         return min(self.box.rect.width, self.box.rect.height) >= _LEAST
 
     @property
+    def has_letters(self) -> bool:
+        """Whether letters are drawn of it: its own text, or what is generated, or a list's dot."""
+        marker = self.box.kind == "block" and self.of("marker") not in ("", "none")
+        return self.box.kind in _LETTERED or marker or bool(self.of("before") or self.of("after"))
+
+    @property
+    def is_painted(self) -> bool:
+        """Whether anything is drawn of it, besides what is in it."""
+        if self.box.kind != "block" or self.has_letters or self.of("picture"):
+            return True
+        is_lined = bool(self.of("border").strip(",")) or self.of("shadow") not in ("", "nonenone")
+        return is_lined or self.of("background") not in _CLEAR
+
+    def of(self, aspect: str) -> str:
+        """One of its aspects."""
+        return self.aspects[ASPECTS.index(aspect)]
+
+    @property
     def is_drawn_alike(self) -> bool:
         return self.box.kind != "control" and self.box.tag not in _OWN
+
+
+class DrawnElement(NamedTuple):
+    """An element, where it is, and all that is known of how it is drawn."""
+
+    tag: str
+    rect: Rect
+    how: tuple[str, ...]
 
 
 def compare_elements(
@@ -90,14 +129,25 @@ def compare_elements(
     seen = [(one, two) for one, two in matched if one.is_seen or two.is_seen]
     pairs = [(one, two) for one, two in seen if one.is_drawn_alike]
     restyled = [(pair, names) for pair in seen if (names := _restyled(*pair))]
-    otherwise: list[ElementChange] = []
+    # In one browser pictures are decoded below the image alone.
+    otherwise = list(_shown_otherwise(seen))
+    lost = _left(mine, (one for one, _ in matched))
+    added = _left(theirs, (two for _, two in matched))
     if is_across:
+        left = *lost, *added
+        chosen = _chosen_labels(seen, left)
+        others = (side for pair in seen if pair[0].box.text != pair[1].box.text for side in pair)
+        labels = [one.box.rect for one in (*left, *others) if _series(one) in chosen]
+        lost, added = (
+            [one for one in side if _series(one) not in chosen] for side in (lost, added)
+        )
+        said = (pair for pair in seen if _series(pair[0]) not in chosen)
         otherwise = [
-            *_said_otherwise(seen),
-            *_shown_otherwise(seen),
+            *_said_otherwise(said),
+            *otherwise,
             *(
                 ElementChange(f"<{shape.tag}> of a drawing {what}", shape.rect)
-                for shape, what in other_shapes(first, second, again=again)
+                for shape, what in other_shapes(first, second, again=again, labels=labels)
                 if not _is_masked(shape.rect, masked)
             ),
         ]
@@ -108,8 +158,6 @@ def compare_elements(
         if pair[0].is_block and pair[0].box.kind != "image" and _is_widened(*pair)
     ]
     resized = [pair for pair in pairs if pair[0].box.kind == "image" and _is_resized(*pair)]
-    lost = _left(mine, (one for one, _ in matched))
-    added = _left(theirs, (two for _, two in matched))
     return ElementDifference(
         lost=len(lost),
         added=len(added),
@@ -140,9 +188,22 @@ def compare_elements(
     )
 
 
+def elements_below(snapshot: Snapshot, top: int, masked: Sequence[Rect]) -> Counter[DrawnElement]:
+    """Elements that reach below `top`, which are the same where one browser draws the same."""
+    return Counter(
+        DrawnElement(
+            one.box.tag, one.box.rect, (one.box.kind, one.box.text, one.shows, *one.aspects)
+        )
+        for one in _drawn(snapshot)
+        if one.is_seen
+        and one.box.rect.y + one.box.rect.height > top
+        and not _is_masked(one.box.rect, masked)
+    )
+
+
 def _left(all_of_them: Sequence[_Drawn], matched: Iterable[_Drawn]) -> list[_Drawn]:
     known = set(map(id, matched))
-    return [one for one in all_of_them if one.is_seen and id(one) not in known]
+    return [one for one in all_of_them if one.is_seen and one.is_painted and id(one) not in known]
 
 
 def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
@@ -159,15 +220,47 @@ def _restyled(one: _Drawn, other: _Drawn) -> list[str]:
         if not (name == "width" and is_as_wide)
         and not (name == "size" and is_code(one.box.tag, one.aspects, other.aspects))
     ]
+    if not (one.has_letters or other.has_letters):
+        found = [name for name in found if name not in _OF_LETTERS]
     rects = one.box.rect, other.box.rect
     if "margin" in found and is_automatic(one.aspects, other.aspects, *rects):
         found.remove("margin")
+    turns = one.of("transform"), other.of("transform")
+    if "transform" in found and is_turned_alike(*turns, *rects):
+        found.remove("transform")
     if one.is_drawn_alike:
         return found
     return [name for name in found if name in _OF_CONTROLS and one.box.kind == "control"]
 
 
-def _said_otherwise(pairs: Sequence[tuple[_Drawn, _Drawn]]) -> Iterator[ElementChange]:
+def _series(one: _Drawn) -> tuple[str, ...] | None:
+    """What labels of one axis or chart have in common; None of what is no label: those are texts of
+    a drawing, or absolutely placed."""
+    is_label = one.box.kind == "text" and (
+        not one.of("display") or one.of("position").startswith("absolute")
+    )
+    names = (name for name in ASPECTS if name not in _OF_PLACE)
+    return (one.box.tag, *map(one.of, names)) if is_label else None
+
+
+def _chosen_labels(
+    pairs: Sequence[tuple[_Drawn, _Drawn]], left: Sequence[_Drawn]
+) -> set[tuple[str, ...]]:
+    """Series of labels of which some are the same in both browsers, and others in one alone.
+
+    Scripts leave out what would lie upon another, by the width of letters.
+    """
+    kept = Counter(_series(one) for one, two in pairs if one.box.text == two.box.text)
+    others = Counter(map(_series, left))
+    others.update(_series(one) for one, two in pairs if one.box.text != two.box.text)
+    return {
+        series
+        for series, count in others.items()
+        if series is not None and kept[series] >= _FEW_LABELS and count <= 2 * kept[series]
+    }
+
+
+def _said_otherwise(pairs: Iterable[tuple[_Drawn, _Drawn]]) -> Iterator[ElementChange]:
     """Texts of the same words with other numbers."""
     for one, two in pairs:
         was, now = (_MOVING.sub("0", drawn.box.text) for drawn in (one, two))
@@ -268,16 +361,20 @@ def _common(one: Rect, other: Rect) -> int:
 
 
 def _matched(mine: Sequence[_Drawn], theirs: Sequence[_Drawn]) -> list[tuple[_Drawn, _Drawn]]:
-    """The nth of a kind, tag and text with the nth, in the order of the first."""
-    waiting: dict[tuple[str, str, str], list[_Drawn]] = defaultdict(list)
-    for other in reversed(theirs):
-        waiting[_key(other)].append(other)
-    pairs = []
-    for one in mine:
-        found = waiting.get(_key(one))
-        if found:
-            pairs.append((one, found.pop()))
-    return pairs
+    """The nth of a kind, tag and text with the nth, in the order of the first; of those that are
+    left, the nth of a text with other numbers."""
+    found: dict[int, _Drawn] = {}
+    for key in (lambda one: (one.box.kind, one.box.tag, one.box.text), _key):
+        taken = set(map(id, found.values()))
+        waiting: dict[tuple[str, str, str], list[_Drawn]] = defaultdict(list)
+        for other in reversed(theirs):
+            if id(other) not in taken:
+                waiting[key(other)].append(other)
+        for one in mine:
+            others = waiting.get(key(one))
+            if others and id(one) not in found:
+                found[id(one)] = others.pop()
+    return [(one, found[id(one)]) for one in mine if id(one) in found]
 
 
 def _shifts(pairs: Sequence[tuple[_Drawn, _Drawn]]) -> Iterator[tuple[_Drawn, int]]:

@@ -33,6 +33,13 @@ _RESTLESS = 0.4
 _DIFFERS, _SAME = 0.98, 0.99
 _RESTLESS_SAME = 0.9
 """On pages that differ from themselves; what faults were missed, were missed there."""
+_BELOW_SAME = 0.9
+"""Where the rest of the page is known by its elements alone."""
+_LEAST_SURE = 0.6
+_ROUNDED = 2
+"""CSS pixels, by which heights are rounded."""
+_LACKS = "lacks:WebGL"
+"""What pins.js notes of a page that asked for it in vain."""
 _FEW_WORDS, _LONGEST_WORD = 8, 40
 _BOXES = 0.01
 """Of the letters; a word or two of another script do not make a page unreadable."""
@@ -150,7 +157,35 @@ def judge_looks(
 ) -> Decision:
     """Judge by a model two views that were shown to the end."""
     verdict, confidence = model.judge(features)
-    return _given_fonts(Decision(verdict, confidence, model.title), reference, other)
+    decision = _given_fonts(Decision(verdict, confidence, model.title), reference, other)
+    lacking = [view.browser for view in (reference, other) if _LACKS in view.reasons]
+    if len(lacking) != 1 or decision.verdict is Verdict.SIMILAR:
+        return decision
+    said = f"{lacking[0]} has no WebGL here, which the page asked for"
+    return decision._replace(
+        verdict=Verdict.UNCERTAIN, confidence=_UNPROVEN, harm=(*decision.harm, said)
+    )
+
+
+def given_height(
+    decision: Decision, seen: int, height: int, *, are_elements_known: bool
+) -> Decision:
+    """The same; of a page `height` pixels high, of which images have the first `seen`, nothing is
+    said more surely than what was looked at allows.
+
+    A screenshot tells nothing of elements below it.
+    """
+    if height - seen <= _ROUNDED or decision.verdict is Verdict.DISSIMILAR:
+        return decision
+    below = "below them elements are compared" if are_elements_known else "the rest is not compared"
+    said = f"images have the first {seen:,} of {height:,} px; {below}"
+    decision = decision._replace(harm=(*decision.harm, said))
+    if decision.verdict is Verdict.UNCERTAIN:
+        return decision
+    most = _BELOW_SAME if are_elements_known else 1 - (height - seen) / height / 2
+    if most < _LEAST_SURE:
+        return decision._replace(verdict=Verdict.UNCERTAIN, confidence=_UNPROVEN)
+    return decision._replace(confidence=min(decision.confidence, most))
 
 
 def judge_across(decision: Decision, reference: PageLog, other: PageLog, browser: str) -> Decision:
@@ -195,7 +230,8 @@ def judge_steady(
     """
     if steady.restless > _RESTLESS:
         return None
-    differs = steady.pixels >= LEAST_SEEN or (not is_masked and (steady.gone or steady.new))
+    is_said_otherwise = not is_masked and (steady.gone or steady.new)
+    differs = steady.pixels >= LEAST_SEEN or is_said_otherwise or steady.below
     said = tuple(_in_places(steady))
     if differs:
         return Decision(Verdict.DISSIMILAR, _DIFFERS, STEADY, said)
@@ -211,6 +247,12 @@ def _in_places(steady: SteadyDifference) -> Iterator[str]:
         if words:
             some = " ".join(word[:_LONGEST_WORD] for word in words[:_FEW_WORDS])
             yield f"words {how}: {len(words):,}: {some}"
+    if steady.below:
+        first = steady.below[0]
+        yield (
+            f"elements below the image differ: {len(steady.below):,}, the first <{first.tag}> at "
+            f"{first.rect.x}, {first.rect.y}"
+        )
     if steady.restless:
         yield f"differs from itself in {steady.restless:.1%} of its area, which is not compared"
 

@@ -75,7 +75,7 @@ class _Sides:
                 name,
                 proxy,
                 viewport,
-                limits=Limits() if self._plan.across else Limits.of_one_browser(),
+                limits=Limits(across=self._plan.across),
                 masked=self._plan.masked_selectors,
                 without_strips=COOKIE_STRIP in self._plan.benign,
             )

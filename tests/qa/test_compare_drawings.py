@@ -105,7 +105,9 @@ def test_what_two_browsers_know_exactly_is_compared(other: Snapshot, said: str) 
     assert found.changed == bool(said)
     assert (found.lost, found.added, found.restyled) == (0, 0, 0)
     assert compare_elements(PAGE, other, again=replace(other, browser="chromium")).changed == 0
-    assert compare_elements(PAGE, replace(other, browser="chromium")).changed == 0
+    # In one browser pictures are decoded below the image alone.
+    is_picture = "shows" in said
+    assert compare_elements(PAGE, replace(other, browser="chromium")).changed == is_picture
 
 
 def test_a_masked_shape_is_not_compared() -> None:
