@@ -3,7 +3,7 @@
 Both sides run by one clock and one seed, and what is the same is drawn the same.  A page that
 differs from itself (a popup by timing, a shuffled list) is known by further looks at each side:
 where two looks at one side differ, nothing is compared, and what some looks of both sides have
-alike is no difference.
+alike is no difference.  Below the image elements are compared in its place.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations, product
+from typing import TypeVar
 
 from pinakes.qa.snapshot import Box, Rect
 
 from .arrays_extra import NDArray, cv2, np
+from .elements import DrawnElement, elements_below
 from .pairs import LoadedSnapshot
 from .pixels import SCALE, Mask, Pixels, mask_of
 from .texts import words_of
 
 _APART = 3
 """Of 255: less is how a browser rounds colours when it draws layers in another order."""
+_Thing = TypeVar("_Thing")
 _AROUND = 9
 """Of the scaled image: what lies nearer is one place."""
 _MOST_PLACES = 20
@@ -51,10 +54,12 @@ class SteadyDifference:
     """The share of the reference's image that differs between looks at one side."""
     places: tuple[Place, ...]
     """Where the pixels are, the largest first."""
+    below: tuple[DrawnElement, ...] = ()
+    """Elements below the image that are gone or new in each look, or drawn otherwise."""
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.pixels or self.gone or self.new)
+        return not (self.pixels or self.gone or self.new or self.below)
 
 
 def compare_steadily(
@@ -79,7 +84,12 @@ def compare_steadily(
         restless = _widened(restless) > 0
     apart = reduce(np.minimum, (_apart(*two) for two in product(mine, theirs)))
     steady = (apart > _APART) & ~restless & ~mask_of(shape, masked)
-    gone, new = _words(references, others)
+    gone, new = _apart_each_time(
+        *(
+            [Counter(words_of(look.snapshot.text)) for look in looks]
+            for looks in (references, others)
+        )
+    )
     boxes = [*others[0].snapshot.boxes, *references[0].snapshot.boxes]
     return SteadyDifference(
         pixels=int(np.count_nonzero(steady)) * SCALE**2,
@@ -88,6 +98,7 @@ def compare_steadily(
         new=new,
         restless=float(restless.mean()),
         places=tuple(Place(rect=rect, tag=_tag_of(rect, boxes)) for rect in _places(steady)),
+        below=_below(references, others, SCALE * shape[0], masked),
     )
 
 
@@ -108,16 +119,32 @@ def _apart(one: NDArray[np.int16], other: NDArray[np.int16]) -> NDArray[np.uint8
     return np.asarray(np.minimum(apart, 255), dtype=np.uint8)
 
 
-def _words(
-    references: Sequence[LoadedSnapshot], others: Sequence[LoadedSnapshot]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Words that are gone from, and new in, each look at the other."""
-    mine, theirs = (
-        [Counter(words_of(look.snapshot.text)) for look in looks] for looks in (references, others)
-    )
+def _apart_each_time(
+    mine: Sequence[Counter[_Thing]], theirs: Sequence[Counter[_Thing]]
+) -> tuple[tuple[_Thing, ...], tuple[_Thing, ...]]:
+    """What is gone from, and new in, each look at the other."""
     least, most = reduce(Counter.__and__, mine), reduce(Counter.__or__, mine)
     their_least, their_most = reduce(Counter.__and__, theirs), reduce(Counter.__or__, theirs)
     return tuple((least - their_most).elements()), tuple((their_least - most).elements())
+
+
+def _below(
+    references: Sequence[LoadedSnapshot],
+    others: Sequence[LoadedSnapshot],
+    bottom: int,
+    masked: Sequence[Rect],
+) -> tuple[DrawnElement, ...]:
+    """Elements below the image; none where the image has the whole page."""
+    looks = [look.snapshot for look in (*references, *others)]
+    if all((look.page_height or 0) <= bottom + SCALE for look in looks):
+        return ()
+    gone, new = _apart_each_time(
+        *(
+            [elements_below(look.snapshot, bottom, masked) for look in side]
+            for side in (references, others)
+        )
+    )
+    return (*new, *gone)
 
 
 def _places(steady: Mask) -> Iterator[Rect]:

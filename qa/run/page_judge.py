@@ -39,7 +39,15 @@ from pinakes.qa.views.gap import verdict_given_gap
 from pinakes.qa.views.side import LookResult, Side
 
 from .decision import MODEL as PROVEN
-from .decision import Decision, judge_across, judge_looks, judge_outcomes, judge_steady, prove
+from .decision import (
+    Decision,
+    given_height,
+    judge_across,
+    judge_looks,
+    judge_outcomes,
+    judge_steady,
+    prove,
+)
 from .page_looks import PageLooks
 from .plan import GENERATIONS, STORED, Pair, is_access, is_replay, kind_of
 
@@ -157,6 +165,7 @@ class PageJudge:
             comparison = replace(comparison, payloads=None, lost=None)
         if decision is None:
             decision = judge_looks(self._model(pair), _numbers(comparison), *snapshots)
+        decision = self._given_height(pair, decision, reference, other)
         if reference.log is not None and other.log is not None and self._is_across(pair):
             browser = self._sides[pair.other].browser
             decision = judge_across(decision, reference.log, other.log, browser)
@@ -167,6 +176,20 @@ class PageJudge:
         elements = _of_elements(comparison) if self._is_two_browsers(pair) else ()
         changes = places or elements or _in_pixels(comparison)
         return _Judged(comparison, decision, changes, took)
+
+    def _given_height(
+        self, pair: Pair, decision: Decision, reference: LookResult, other: LookResult
+    ) -> Decision:
+        extents = [
+            (look.loaded.snapshot.page_height or 0, SCALE * look.loaded.pixels.shape[0])
+            for look in (reference, other)
+            if look.loaded.pixels is not None
+        ]
+        if not extents:
+            return decision
+        height, seen = max(extents, key=lambda extent: extent[0] - extent[1])
+        known = STORED not in {self._sides[name].kind for name in pair}
+        return given_height(decision, seen, height, are_elements_known=known)
 
     def _compare_steadily(
         self, pair: Pair, reference: LookResult, other: LookResult, looks: PageLooks

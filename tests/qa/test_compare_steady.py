@@ -10,6 +10,7 @@ import pytest
 from drawn_pages import page, seen
 from snapshots import SHOWN
 
+from pinakes.qa.compare.aspects import ASPECTS
 from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels
 from pinakes.qa.compare.steady import SteadyDifference, compare_steadily
@@ -89,6 +90,40 @@ def test_beside_what_differs_by_itself_the_rest_is_compared() -> None:
 def test_a_page_that_is_longer_differs_below() -> None:
     found = compared([look(page(60))], [look(page(70))])
     assert found.places[0].rect == Rect(x=0, y=2400, width=1280, height=400)
+
+
+LONG = replace(SHOWN, page_height=9000, looks=("|".join("" for _ in ASPECTS),))
+
+
+def long(shows: str, *, y: int = 7000) -> LoadedSnapshot:
+    """A page that is longer than its image, with a picture further down."""
+    rect = Rect(x=8, y=y, width=300, height=200)
+    boxes = (Box(tag="img", kind="image", rect=rect, text="30x20", look=0, decoded=0),)
+    return LoadedSnapshot(
+        snapshot=replace(LONG, boxes=boxes, decoded=(shows,)), pixels=seen(page())
+    )
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "count"),
+    [
+        ([long("a")], [long("a")], 0),
+        ([long("a")], [long("b")], 2),
+        ([long("a")], [long("a", y=7010)], 2),
+        ([long("a")], [long("b", y=100)], 1),
+        ([long("a"), long("b")], [long("b"), long("b")], 0),
+        ([long("a"), long("b")], [long("c"), long("c")], 1),
+    ],
+    ids=["same", "other picture", "moved", "gone", "one of its own", "beside one of its own"],
+)
+def test_below_the_image_elements_are_compared(
+    mine: list[LoadedSnapshot], theirs: list[LoadedSnapshot], count: int
+) -> None:
+    found = compared(mine, theirs)
+    assert (found.pixels, len(found.below)) == (0, count)
+    assert found.is_nothing == (count == 0)
+    masked = (Rect(x=0, y=6900, width=1280, height=400),)
+    assert compared(mine, theirs, masked=masked).below == ()
 
 
 def test_masked_regions_do_not_count() -> None:

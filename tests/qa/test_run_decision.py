@@ -12,7 +12,7 @@ from snapshots import SHOWN
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair
 from pinakes.qa.replay.page_log import Exchange, Outcome, PageLog
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.run.decision import Decision, judge_across, prove
+from pinakes.qa.run.decision import Decision, given_height, judge_across, prove
 
 PAGE = Exchange(
     method="GET",
@@ -195,3 +195,26 @@ def test_an_answer_by_a_rule_is_known_by_what_was_captured() -> None:
     lost = judged([PAGE, first], [PAGE, gone])
     assert lost is not None
     assert lost.verdict is Verdict.DISSIMILAR
+
+
+@pytest.mark.parametrize(
+    ("seen", "height", "are_elements_known", "verdict", "confidence", "said"),
+    [
+        (4000, 4001, True, Verdict.SIMILAR, 0.99, None),
+        (4000, 9000, True, Verdict.SIMILAR, 0.9, "below them elements are compared"),
+        (900, 1200, False, Verdict.SIMILAR, 0.875, "the rest is not compared"),
+        (900, 9000, False, Verdict.UNCERTAIN, 0.5, "the rest is not compared"),
+    ],
+    ids=["whole", "elements known", "a quarter unknown", "most of it unknown"],
+)
+def test_similar_is_no_surer_than_what_was_looked_at(
+    seen: int, height: int, are_elements_known: bool, verdict: Verdict, confidence: float,
+    said: str | None,
+) -> None:  # fmt: skip
+    similar = Decision(Verdict.SIMILAR, 0.99, "m")
+    found = given_height(similar, seen, height, are_elements_known=are_elements_known)
+    assert (found.verdict, found.confidence) == (verdict, confidence)
+    harm = (f"images have the first {seen:,} of {height:,} px; {said}",) if said else ()
+    assert found.harm == harm
+    dissimilar = similar._replace(verdict=Verdict.DISSIMILAR)
+    assert given_height(dissimilar, seen, height, are_elements_known=True) == dissimilar
