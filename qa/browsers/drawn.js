@@ -54,16 +54,20 @@
     return GENERIC[first] ?? first;
   };
   const inSvg = (element) => (Reflect.get(Element.prototype, "namespaceURI", element) ?? "").endsWith("svg");
-  // What all around an element does to it, too: how opaque it is, and its filters.
+  // What all around an element does to it, too: how opaque it is, and its filters; and whether it is
+  // put away for readers of screens, in something that shows less than 3 px.
   const layers = new Map();
   const layerOf = (view, element) => {
-    if (!element) return { opacity: 1, filter: "" };
+    if (!element) return { opacity: 1, filter: "", isAway: false };
     if (!layers.has(element)) {
       const style = view.getComputedStyle(element), outer = layerOf(view, Reflect.get(Node.prototype, "parentElement", element));
       const filter = [outer.filter, style.filter].filter((one) => one && one !== "none").join(" ");
       // One browser draws its disabled controls fainter.
       const own = CONTROLS.has(tagOf(element)) && element.disabled ? 1 : style.opacity;
-      layers.set(element, { opacity: outer.opacity * own, filter });
+      // What is not placed itself does not cut off what is placed in it.
+      const cutsOff = /hidden|clip/.test(style.overflowX) && style.position !== "static" && tagOf(element) !== "body";
+      const isAway = outer.isAway || (cutsOff && Math.min(boxOf(element).width, boxOf(element).height) < 3);
+      layers.set(element, { opacity: outer.opacity * own, filter, isAway });
     }
     return layers.get(element);
   };

@@ -136,8 +136,8 @@ async (limits, drawn, decoded) => {
       const isShape = drawn.SHAPES.has(tag) && drawn.inSvg(element);
       // A line that lies or stands has one side alone.
       if (isShape ? !box.width && !box.height : box.width < 1 || box.height < 1) continue;
-      const style = view.getComputedStyle(element);
-      if (style.visibility !== "visible" || drawn.layerOf(view, element).opacity < 0.005) continue;
+      const style = view.getComputedStyle(element), layer = drawn.layerOf(view, element);
+      if (style.visibility !== "visible" || layer.opacity < 0.005 || layer.isAway) continue;
       if (isShape) {
         const shape = shapes.total < limits.shapes ? drawn.shape(element, style) : null;
         if (shape || shapes.total >= limits.shapes) shapes.add(() => {

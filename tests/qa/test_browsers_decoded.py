@@ -128,6 +128,9 @@ LAID_OUT = {
         <select disabled><option>One</select><button disabled>Off</button><textarea disabled>
         </textarea><input autofocus style="border:1px solid #999">
         <style>:focus { border-color: red !important }</style>""",
+    "put away": """<!doctype html><p>Seen<div style="overflow:hidden;position:relative;width:2px">
+        <textarea style="position:absolute;width:1px" id=t></textarea><script>
+        if (navigator.userAgent.includes("Firefox")) t.style.width = "900px"</script></div>""",
     "scaled": """<!doctype html><svg viewBox="0 0 500 500" width=500 height=500
         style="width:750px;height:300px">
         <rect x=10 y=20 width=300 height=90 /></svg>""",

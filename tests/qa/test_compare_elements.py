@@ -95,16 +95,51 @@ def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[s
         ({"line height": "19.1"}, {"line height": "19.2"}, 0),
         ({"line height": "normal"}, {"line height": "19.2"}, 1),
         ({"size": "16px"}, {"size": "17px"}, 1),
+        # Sines are rounded, and a part of the box's size is moved by.
+        ({"transform": "matrix(0.5, 0.87, -0.87, 0.5, -20, 3)"},
+         {"transform": "matrix(0.49, 0.87, -0.87, 0.49, -21, 3)"}, 0),
+        ({"transform": "matrix(0, 1, -1, 0, 10, 5)"},
+         {"transform": "matrix(0, 1, -1, 0, 19, 5)"}, 1),
+        ({"transform": "matrix(1, 0, 0, 1, 0, 0)"}, {"transform": "matrix(0, 1, -1, 0, 0, 0)"}, 1),
+        ({"transform": "none"}, {"transform": "matrix(0, 1, -1, 0, 0, 0)"}, 1),
         # What a page's own scripts have made of the description.
         ({"margin": "16,0"}, {"margin": "16,0,16,0"}, 1),
         ({"margin": "1.2.3,0,0,-"}, {"margin": "1,0,0,."}, 1),
     ],
-)
+)  # fmt: skip
 def test_lengths_that_browsers_round_otherwise_are_the_same(
     mine: dict[str, str], theirs: dict[str, str], count: int
 ) -> None:
     one, other = (changed(2, style=look(**aspects)) for aspects in (mine, theirs))
     assert compare_elements(one, other).restyled == count
+
+
+def test_what_is_not_seen_does_not_count() -> None:
+    """Letters' colours without letters, and boxes of which nothing is drawn."""
+    plain, red = look(background="transparent"), look(background="transparent", colour="red")
+    blocks = tuple(replace(one, kind="block", text="") for one in BOXES)
+    page = replace(PAGE, boxes=blocks, looks=(plain, red))
+    other = replace(page, boxes=(replace(blocks[0], look=1), *blocks[1:4]))
+    assert compare_elements(page, other).changed == 0
+    lined = replace(page, looks=(look(border="1solidred,,,"), red))
+    assert compare_elements(lined, replace(lined, boxes=blocks[:4])).lost == 2
+
+
+@pytest.mark.parametrize(
+    ("numbers", "changed"),
+    [([0, 1, 2, 3, 4, 5], 0), ([0, 2, 3, 4, 5], 0), ([0, 1, 9, 3, 4, 5], 0), ([0, 7, 8, 9], 5)],
+    ids=["all", "one left out", "another", "hardly any"],
+)
+def test_labels_that_a_script_chose_by_letters_do_not_count(
+    numbers: list[int], changed: int
+) -> None:
+    def axis(browser: str, shown: list[int]) -> Snapshot:
+        boxes = tuple(box(number, f"Label {number}") for number in shown)
+        style = look(position="absolute none")
+        return replace(PAGE, browser=browser, boxes=boxes, looks=(style,))
+
+    mine, theirs = axis("chromium", list(range(6))), axis("firefox", numbers)
+    assert compare_elements(mine, theirs).changed == changed
 
 
 def test_what_moves_with_the_block_before_counts_once() -> None:
