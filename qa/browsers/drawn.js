@@ -203,17 +203,20 @@
     let outer = element;
     for (let at = element; at; at = Reflect.get(SVGElement.prototype, "ownerSVGElement", at)) outer = at;
     if (!drawings.has(outer)) {
-      const { width, height } = boxOf(outer);
-      drawings.set(outer, { outer, number: drawings.size, isSeen: width >= 1 && height >= 1 });
+      const { width, height } = boxOf(outer), scale = tagOf(outer) === "svg" ? scaleOf(outer, getComputedStyle(outer)) : 1;
+      drawings.set(outer, { outer, number: drawings.size, isSeen: width >= 1 && height >= 1, scale });
     }
     return drawings.get(outer);
   };
   // From the shape's units to pixels from where those of the drawing begin. Whether its own size and
-  // place are in getCTM, browsers do not agree on.
-  const matrixIn = (outer, element) => {
+  // place are in getCTM, and how what is around it is turned in getScreenCTM, browsers do not agree on.
+  const scaleOf = (outer, style) => {
+    const { width, height } = Reflect.get(SVGSVGElement.prototype, "viewBox", outer).baseVal ?? {};
+    return width && height ? Math.min(parseFloat(style.width) / width, parseFloat(style.height) / height) || 1 : 1;
+  };
+  const matrixIn = (outer, element, scale) => {
     const screen = SVGGraphicsElement.prototype.getScreenCTM;
-    const whole = screen.call(outer), scale = Math.sqrt(Math.abs(whole.a * whole.d - whole.b * whole.c));
-    const { a, b, c, d, e, f } = whole.inverse().multiply(screen.call(element));
+    const { a, b, c, d, e, f } = screen.call(outer).inverse().multiply(screen.call(element));
     return { a: a * scale, b: b * scale, c: c * scale, d: d * scale, e: e * scale, f: f * scale };
   };
   // A shape of a drawing: its place and size there, and what it is painted with; null if it is not drawn.
@@ -222,7 +225,7 @@
     if (!painted || Element.prototype.closest.call(element, UNDRAWN)) return null;
     try {
       const own = SVGGraphicsElement.prototype.getBBox.call(element), drawing = drawingOf(element);
-      const at = matrixIn(drawing.outer, element);
+      const at = matrixIn(drawing.outer, element, drawing.scale);
       const place = [
         own.x * at.a + own.y * at.c + at.e, own.x * at.b + own.y * at.d + at.f,
         own.width * Math.hypot(at.a, at.b), own.height * Math.hypot(at.c, at.d)];

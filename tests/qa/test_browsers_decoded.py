@@ -133,7 +133,8 @@ LAID_OUT = {
         if (navigator.userAgent.includes("Firefox")) t.style.width = "900px"</script></div>""",
     "scaled": """<!doctype html><svg viewBox="0 0 500 500" width=500 height=500
         style="width:750px;height:300px">
-        <rect x=10 y=20 width=300 height=90 /></svg>""",
+        <rect x=10 y=20 width=300 height=90 /></svg><p style="transform:rotate3d(1,1,0,45deg)">
+        <svg viewBox="0 0 40 40" width=100 height=100><circle cx=20 cy=20 r=9 /></svg>""",
     "generated": """<!doctype html><p title=Titled>Text
         <style>p::after { content: attr(title) " so" }""",
     "faded in": """<!doctype html><p id=late style="opacity:0">Late<script>
