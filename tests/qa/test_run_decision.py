@@ -9,10 +9,13 @@ import pytest
 from drawn_pages import page, seen
 from snapshots import SHOWN
 
-from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair
+from pinakes.qa.compare.aspects import ASPECTS
+from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features
+from pinakes.qa.judging.model import load_model
 from pinakes.qa.replay.page_log import Exchange, Outcome, PageLog
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.run.decision import Decision, given_height, judge_across, prove
+from pinakes.qa.run.decision import Decision, given_height, judge_across, judge_looks, prove
+from pinakes.qa.snapshot import Box, Rect
 
 PAGE = Exchange(
     method="GET",
@@ -195,6 +198,22 @@ def test_an_answer_by_a_rule_is_known_by_what_was_captured() -> None:
     lost = judged([PAGE, first], [PAGE, gone])
     assert lost is not None
     assert lost.verdict is Verdict.DISSIMILAR
+
+
+@pytest.mark.parametrize(("reasons", "verdict"), [
+    ((), Verdict.DISSIMILAR), (("lacks:WebGL",), Verdict.UNCERTAIN),
+])  # fmt: skip
+def test_what_one_browser_shows_for_want_of_webgl_is_uncertain(
+    reasons: tuple[str, ...], verdict: Verdict
+) -> None:
+    looks = (Box(tag="p", kind="text", rect=Rect(x=8, y=8, width=90, height=20), look=0),)
+    shown = replace(SHOWN, boxes=looks, looks=("|" * (len(ASPECTS) - 1),))
+    other = replace(SHOWN, browser="firefox", reasons=reasons)
+    sides = (LoadedSnapshot(snapshot=side, pixels=SAME) for side in (shown, other))
+    numbers = dict(zip(feature_names(), features(compare_pair(*sides)), strict=True))
+    found = judge_looks(load_model("across-browsers"), numbers, shown, other)
+    assert found.verdict is verdict
+    assert any("has no WebGL here" in said for said in found.harm) == bool(reasons)
 
 
 @pytest.mark.parametrize(
