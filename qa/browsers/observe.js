@@ -136,6 +136,8 @@ async (limits, drawn, decoded) => {
       const isShape = drawn.SHAPES.has(tag) && drawn.inSvg(element);
       // A line that lies or stands has one side alone.
       if (isShape ? !box.width && !box.height : box.width < 1 || box.height < 1) continue;
+      // Shown by browsers alone that know no canvas; of the others, one gives it boxes.
+      if (tag !== "canvas" && Element.prototype.closest.call(element, "canvas")) continue;
       const style = view.getComputedStyle(element), layer = drawn.layerOf(view, element);
       if (style.visibility !== "visible" || layer.opacity < 0.005 || layer.isAway) continue;
       if (isShape) {

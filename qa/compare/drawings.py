@@ -17,8 +17,8 @@ _COLOURS = 3
 _BROKEN = "broken"
 """What a background shows that could not be loaded."""
 
-_APART = 8
-"""Of 255: how far a colour of a cell is from another's."""
+_APART = 3
+"""Of 255: how far a colour of a cell is from another's.  Decoded alike they are 1 apart at most."""
 
 _DRAWN_APART = 3
 """Of 15: of what a browser draws itself, letters in a canvas, drawings in SVG."""

@@ -119,7 +119,8 @@ LAID_OUT = {
         </frameset></html>""",
     "not drawn": """<!doctype html><img src=/red.png usemap=#m width=50 height=50><map name=m><area
         shape=rect coords=0,0,9,9 href=x></map><iframe style="display:block"></iframe>
-        <ruby>K<rt>r</rt></ruby><math><mi>m</mi></math><canvas>not supported</canvas>
+        <ruby>K<rt>r</rt></ruby><math><mi>m</mi></math>
+        <canvas>not<div style="color: red">supported</div></canvas>
         <svg width=50 height=50><path d="M5 5h9v9z" transform="scale(1 0)" /><path d="M5 5h9v9z"
         stroke=red stroke-opacity=0 fill=none /></svg>
         <video src=/film.mp4 width=90 height=60></video>""",
