@@ -19,7 +19,10 @@ from scenes import Scene, make_scene
 from store_chain import call
 from verbs_here import call_here
 
+from pinakes.catalog.file_rows import scan_entries
 from pinakes.errors import Conflict, DigestMismatch, PinakesError, UnresolvedReference
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.purge.requests import FORCE
 from pinakes.warc.changed_revisit import old_revisit
 from pinakes.warc.reader import iter_records
@@ -85,6 +88,19 @@ def _of_a_revisit_elsewhere(scene: Scene) -> None:
     land(scene, 2, revisit_of(2, 9, (1, 5), content=1))
 
 
+def _landed_as_revisits_of_ours(scene: Scene) -> None:
+    """A file that was deduplicated before it landed."""
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 3, capture(2, 1), capture(2, 2))
+    scene.dedupe()
+    [name] = [e.stored_name for e in scan_entries(scene.rows, "c3")]
+    data = scene.archive.path_of(name).read_bytes()
+    Remover(scene.rows, scene.archive, Actor()).take_out("c3", CANCEL)
+    (scene.crawls / "c2").mkdir()
+    (scene.crawls / "c2" / "a.warc.gz").write_bytes(data)
+    scene.land(2)
+
+
 def _by_id_and_digest(scene: Scene) -> None:
     land(scene, 1, capture(1, 1), capture(1, 2), capture(1, 3))
     land(scene, 2, revisit_of(2, 1, (1, 1), named="id"), revisit_of(2, 2, (1, 2), named="digest"))
@@ -111,6 +127,7 @@ CASES = {
     "a crawler's of a revisit that becomes full": Case(_of_its_own_revisit, 1, 1),
     "a crawler's of a revisit that stays": Case(_of_an_own_duplicate, 1, 0),
     "a crawler's of a revisit elsewhere": Case(_of_a_revisit_elsewhere, 1, 1),
+    "ours, as they landed": Case(_landed_as_revisits_of_ours, 2, 1),
     "by id, by digest": Case(_by_id_and_digest, 2, 1),
     "other heads than the original's": Case(_not_modified, 2, 1),
 }
