@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 
+import comparing  # noqa: F401
 import pytest
 from loopback_proxy import Answer, Pages, page, serving
 from review_scene import png
