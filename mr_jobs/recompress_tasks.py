@@ -13,10 +13,11 @@ from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease
 from pinakes.config import Configuration
 from pinakes.mr_jobs.archive_job import WRITTEN
-from pinakes.mr_jobs.driver.orphans import end_orphans, tag_words
+from pinakes.mr_jobs.driver.orphans import end_orphans
 from pinakes.mr_jobs.driver.running import JobRequest, run_job
 from pinakes.mr_jobs.form_options import DICTIONARY, other_options, zstd_options
 from pinakes.mr_jobs.recompress_generations import RecompressGenerationsJob, text_outcome
+from pinakes.mr_jobs.writing_job import tags
 from pinakes.profile import open_folder
 from pinakes.recompression.forms import StoredForm
 from pinakes.recompression.tasks import Outcome
@@ -54,12 +55,11 @@ class RecompressTasks:
     ) -> Iterator[Outcome]:
         act = lease.lease.act
         output = f"{self._archive.folder_aside(act)}/{wave}/out"
-        tag = tag_words(act) if self._runner == "hadoop" else ()
         dictionary = form.dictionary_content
         request = JobRequest(
             job=RecompressGenerationsJob,
             names=[entry.archive_file for entry in entries],
-            options=(*tag, *_form_options(form), *self._options),
+            options=(*tags(act, self._runner), *_form_options(form), *self._options),
             stored=True,
             generations={entry.archive_file: entry.stored_name for entry in entries},
             files={} if dictionary is None else {DICTIONARY: dictionary},

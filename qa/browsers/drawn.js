@@ -148,13 +148,13 @@
     if (tagOf(element) === "legend") return "";
     return text + " " + (OWN_ALIGN.has(tagOf(element)) ? "" : style.verticalAlign);
   };
-  // Of a form control what the page says: what it is without that is its browser's own.
   // What browsers give their controls: buttons, fields, and those that are disabled.
   const OWN_COLOURS = new Set(["rgb(0, 0, 0)", "rgb(255, 255, 255)", "rgba(0, 0, 0, 0)", "rgb(239, 239, 239)", "rgba(239, 239, 239, 0.3)",
     "rgb(233, 233, 237)", "rgba(233, 233, 237, 0.5)", "rgba(255, 255, 255, 0.5)", "rgba(16, 16, 16, 0.3)",
     "rgb(84, 84, 84)", "rgb(128, 128, 128)", "rgb(109, 109, 109)"]);
   const ownColour = (element, colour) =>
     CONTROLS.has(tagOf(element)) && (OWN_COLOURS.has(colour) || !isOfPage(element)) ? "" : colour;
+  // Of a form control what the page says: what it is without that is its browser's own.
   const widthOf = (view, element, style, box) =>
     !CONTROLS.has(tagOf(element)) ? fills(view, element, style, box) : isOfPage(element) ? shortened(said.get(element)?.width ?? "") : "";
   const isOfPage = (element) => tagOf(element) !== "input" || !OWN_INPUT.test(element.getAttribute("type"));

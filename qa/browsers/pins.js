@@ -42,8 +42,10 @@
   let lacks = false;
   HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
     const found = getContext.call(this, kind, ...more);
-    if (found === null && /webgl/.test(kind) && !lacks) say("lacks", "WebGL");
-    lacks ||= found === null && /webgl/.test(kind);
+    if (found === null && /webgl/.test(kind) && !lacks) {
+      lacks = true;
+      say("lacks", "WebGL");
+    }
     return found;
   };
   if (navigator.serviceWorker)

@@ -49,7 +49,7 @@ def test_there_and_back_with_a_dictionary(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("jobs", ["2", "5"], ids=["a process each", "threads in each, too"])
 def test_files_by_processes(jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """As by one, and told of in the order in which they were given."""
+    """The same files as by one process; results are printed in the order of the inputs."""
     for number, data in enumerate((b"", CONTENT, gzip_file()[:-5], CONTENT * 500)):
         Path(f"{number}.warc").write_bytes(data)
     names = [f"{number}.warc" for number in range(4)]

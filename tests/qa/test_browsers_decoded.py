@@ -146,7 +146,7 @@ LAID_OUT = {
 }  # fmt: skip
 """Pages of which a browser reports otherwise what layout, or the browser itself, makes of them."""
 _A_LABEL = 0.1
-"""Of the words: one that is left out for want of room."""
+"""The share of the words that one missing label may be."""
 
 
 @pytest.fixture(scope="module")

@@ -127,6 +127,8 @@ class StoredRecompressor:
         self._lost = False
         try:
             if lease.resumed:
+                if self._tasks is not None:
+                    self._tasks.end_orphans(lease.lease.act)  # they may still write
                 yield from self._take_back_left(lease)
             if self._tasks is None:
                 yield from self._one_by_one(lease, crawls, form)
@@ -156,9 +158,6 @@ class StoredRecompressor:
     def _in_waves(
         self, lease: HeldLease, crawls: Iterable[str], form: StoredForm, tasks: Tasks
     ) -> Iterator[Result]:
-        act = lease.lease.act
-        if lease.resumed:
-            tasks.end_orphans(act)
         for wave in waves(self._entries(crawls)):
             chosen = {}
             for entry in wave:
@@ -181,7 +180,7 @@ class StoredRecompressor:
                     except ONE_FILE_ONLY as problem:
                         yield problem
                     self._at("file done")
-                self._archive.delete(f"{ASIDE}/{act}")
+                self._archive.delete(f"{ASIDE}/{lease.lease.act}")
 
     def _commit(self, lease: HeldLease, outcome: Outcome, form: StoredForm) -> Recompression:
         """Make current what a task has written."""
