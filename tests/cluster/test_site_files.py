@@ -33,7 +33,7 @@ def settings(text: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def site() -> dict[str, str]:
     """Every setting of the five XML files."""
-    files = site_files(Layout(folder=Path("/a/<cluster>"), base_port=20000), JARS)
+    files = site_files(Layout(folder=Path("/a/<cluster>"), base_port=20000), JARS, "ida")
     merged: dict[str, str] = {}
     for name, text in files.items():
         if name.endswith(".xml"):
@@ -48,7 +48,7 @@ ON_COMMAND_LINES = {port for port in PORTS if port.startswith(("datanode", "thri
 @pytest.mark.parametrize("port", sorted(set(PORTS) - ON_COMMAND_LINES))
 def test_every_port_is_configured(port: str) -> None:
     layout = Layout(folder=Path("/a"), base_port=20000)
-    text = "\n".join(site_files(layout, JARS).values())
+    text = "\n".join(site_files(layout, JARS, "ida").values())
     assert str(layout.port(port)) in text
 
 
@@ -83,7 +83,7 @@ def test_thrift_servers_time_out_before_clients(site: dict[str, str]) -> None:
     ours_ms = 1000 * HBaseConnection(servers=(Server("a"),)).timeout_s
     for name in ("operation.timeout", "meta.operation.timeout", "scanner.timeout.period"):
         assert int(site[f"hbase.client.{name}"]) < ours_ms
-    files = site_files(Layout(folder=Path("/a"), base_port=20000), JARS)
+    files = site_files(Layout(folder=Path("/a"), base_port=20000), JARS, "ida")
     # The other servers ask each other for as long as HBase has it.
     everybody = settings(files["hbase-site.xml"])
     assert not set(everybody) & {"hbase.client.retries.number", "hbase.rpc.timeout"}
@@ -98,9 +98,14 @@ def test_data_nodes_that_die_are_replaced_in_pipelines(site: dict[str, str]) -> 
     assert site[f"{replacing}.best-effort"] == "true"
 
 
+def test_region_servers_may_read_files_of_data_nodes(site: dict[str, str]) -> None:
+    assert site["dfs.client.read.shortcircuit"] == "true"
+    assert site["dfs.block.local-path-access.user"] == "ida"
+
+
 def test_zookeeper_writes_into_the_folder() -> None:
     layout = Layout(folder=Path("/a/cluster"), base_port=20000)
-    lines = site_files(layout, JARS)["zoo.cfg"].splitlines()
+    lines = site_files(layout, JARS, "ida")["zoo.cfg"].splitlines()
     assert "dataDir=/a/cluster/data/zookeeper" in lines
     assert f"clientPort={layout.port('zookeeper')}" in lines
     assert "clientPortAddress=127.0.0.1" in lines

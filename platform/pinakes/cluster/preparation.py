@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -27,7 +29,8 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
         folder.mkdir(parents=True, exist_ok=True)
     for name in WEB_APPS:
         (layout.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
-    for name, text in site_files(layout, programs.jars["hadoop"]).items():
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    for name, text in site_files(layout, programs.jars["hadoop"], user).items():
         (layout.conf / name).parent.mkdir(exist_ok=True)
         replace_text(layout.conf / name, text)
     settings = {

@@ -25,11 +25,14 @@ TOOLS_LOG4J = "log4j-tools.properties"
 """What the commands (`commands.py`) log by: to standard error."""
 
 
-def site_files(layout: Layout, hadoop_jars: Path) -> dict[str, str]:
-    """The files of `layout.conf` by name.  `hadoop_jars` is for YARN's containers."""
+def site_files(layout: Layout, hadoop_jars: Path, user: str) -> dict[str, str]:
+    """The files of `layout.conf` by name.
+
+    `hadoop_jars` is for YARN's containers; `user` is whom the servers run as.
+    """
     return {
         "core-site.xml": _xml(_core(layout)),
-        "hdfs-site.xml": _xml(_hdfs(layout)),
+        "hdfs-site.xml": _xml(_hdfs(layout, user)),
         "yarn-site.xml": _xml(_yarn(layout, hadoop_jars)),
         "mapred-site.xml": _xml(_mapreduce(layout, hadoop_jars)),
         "hbase-site.xml": _xml(_hbase(layout)),
@@ -50,7 +53,7 @@ def _core(layout: Layout) -> dict[str, object]:
     }
 
 
-def _hdfs(layout: Layout) -> dict[str, object]:
+def _hdfs(layout: Layout, user: str) -> dict[str, object]:
     return {
         "dfs.replication": REPLICATION,
         "dfs.namenode.name.dir": layout.data_uri("namenode"),
@@ -89,6 +92,8 @@ def _hdfs(layout: Layout) -> dict[str, object]:
         "dfs.datanode.handler.count": 4,
         # Room is what the disk has; HDFS's own reserve would fill small test machines.
         "dfs.datanode.du.reserved": 0,
+        # Who may ask where the file of a block is: the region server.
+        "dfs.block.local-path-access.user": user,
     }
 
 
@@ -189,6 +194,10 @@ def _hbase(layout: Layout) -> dict[str, object]:
         "hbase.regionserver.handler.count": 12,
         # Snapshots, which `pinakes backup` takes.
         "hbase.snapshot.enabled": True,
+        # Blocks are read from the data nodes' files: a large look-up takes half the time.  The
+        # way of today needs Hadoop's native library, which no jar has.
+        "dfs.client.read.shortcircuit": True,
+        "dfs.client.use.legacy.blockreader.local": True,
     }
 
 
