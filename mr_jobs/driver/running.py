@@ -37,7 +37,7 @@ from pinakes.mr_jobs.driver.submission import (
     require_streaming_jar,
     write_settings,
 )
-from pinakes.mr_jobs.driver.workers import quiet_workers
+from pinakes.mr_jobs.driver.workers import tied_workers
 from pinakes.mr_jobs.extra import StepFailedException
 from pinakes.mr_jobs.lines.collisions import COLLISIONS, merge_collisions
 from pinakes.mr_jobs.lines.problems import text_problem
@@ -140,7 +140,7 @@ def _run(
         if runner == "hadoop":
             require_streaming_jar(mrjob)
         elif runner == "local":
-            stack.enter_context(quiet_workers())
+            stack.enter_context(tied_workers())
         try:
             mrjob.run()
         except StepFailedException as error:

@@ -1,17 +1,22 @@
-"""The processes in which mrjob's runner `local` watches its tasks, when one of these has failed.
+"""The processes in which mrjob's runner `local` watches its tasks, when something has gone wrong.
 
-They are forked from ours, and ended by SIGTERM.  Ours raises then, so that a traceback of each
-of them would be printed around the one line that says what is wrong; and they must not die at
-once either, or their tasks would be left behind.
+They are forked from ours, and end their tasks as they leave.  When a task has failed, they get
+SIGTERM while ours raises: a traceback of each would be printed around the one line that says what
+is wrong; and if they died at once, their tasks would be left behind.  So it is when ours is
+killed.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.util import register_after_fork
+
+from pinakes.parent_death import end_with_parent
 
 
 class _Lifetime:
@@ -19,14 +24,18 @@ class _Lifetime:
 
 
 @contextmanager
-def quiet_workers() -> Iterator[None]:
-    """While this lasts, processes that are forked by multiprocessing leave by `SystemExit`."""
+def tied_workers() -> Iterator[None]:
+    """While this lasts, processes that are forked by multiprocessing end with ours.
+
+    They leave by `SystemExit`.
+    """
     lifetime = _Lifetime()
-    register_after_fork(lifetime, _leave_quietly)
+    register_after_fork(lifetime, partial(_tie, os.getpid()))
     yield
 
 
-def _leave_quietly(_: object) -> None:
+def _tie(parent: int, _: object) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if callable(signal.getsignal(number)):
+        if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    end_with_parent(parent)

@@ -92,3 +92,32 @@ def _end_by_kill() -> None:
 def test_a_pool_whose_process_is_killed_says_so() -> None:
     with pytest.raises(StoreUnavailable, match="a process ended early"), process_pool(2) as pool:
         result_of(pool.submit(_end_by_kill), lambda: None)
+
+
+def test_a_pool_ends_when_who_asked_is_killed() -> None:
+    heard, told = multiprocessing.Pipe(duplex=False)
+
+    def ask_and_be_killed() -> None:
+        with process_pool(2) as pool:
+            for _ in range(2):
+                pool.submit(told.send, None).result()
+            for process in multiprocessing.active_children():
+                told.send(process.pid)
+            pool.submit(time.sleep, LONG_S)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    asking = multiprocessing.get_context("fork").Process(target=ask_and_be_killed)
+    asking.start()
+    asking.join()
+    told.close()
+    assert [heard.recv() for _ in range(2)] == [None, None]
+    left = [heard.recv() for _ in range(2)]
+    try:
+        # They have what tells, too: it is closed when the last of them has ended.
+        assert heard.poll(LONG_S / 2)
+        with pytest.raises(EOFError):
+            heard.recv()
+    except BaseException:
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        raise

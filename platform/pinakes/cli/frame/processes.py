@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
@@ -12,6 +13,7 @@ from typing import TypeVar
 
 from pinakes.cli.frame.shared_counts import SharedCounts
 from pinakes.errors import StoreUnavailable
+from pinakes.parent_death import end_with_parent
 from pinakes.warc.file_progress import Advance, no_advance
 
 _WAIT_S = 0.5
@@ -30,7 +32,7 @@ def process_pool(count: int, counts: SharedCounts | None = None) -> Iterator[Pro
         count,
         mp_context=multiprocessing.get_context("fork"),
         initializer=_begin,
-        initargs=(counts,),
+        initargs=(os.getpid(), counts),
     )
     try:
         yield pool
@@ -63,10 +65,11 @@ _counts: SharedCounts | None = None
 """In a process of a pool: those that it was forked with."""
 
 
-def _begin(counts: SharedCounts | None) -> None:
+def _begin(parent: int, counts: SharedCounts | None) -> None:
     """Ctrl-C reaches the whole group: it is the parent that answers."""
     global _counts  # noqa: PLW0603  a task cannot carry memory that is shared
     _counts = counts
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
+    end_with_parent(parent)

@@ -1,0 +1,48 @@
+"""The tasks of a job with mrjob's runner `local` end when the process that runs it is killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import select
+import signal
+import time
+from subprocess import check_call
+
+from pinakes.mr_jobs.driver.workers import tied_workers
+
+TASK = ["sh", "-c", "echo $$; exec sleep 300"]
+LONG_S = 100.0
+
+
+def test_tasks_end_when_their_driver_is_killed() -> None:
+    read, write = os.pipe()
+
+    def drive() -> None:
+        with tied_workers(), multiprocessing.get_context("fork").Pool(2) as pool:
+            for _ in range(2):
+                pool.apply_async(check_call, (TASK,), {"stdout": write})
+            time.sleep(LONG_S)
+
+    driver = multiprocessing.get_context("fork").Process(target=drive)
+    driver.start()
+    os.close(write)
+    with open(read, "rb", buffering=0) as said:
+        tasks = [_line(read) for _ in range(2)]
+        driver.kill()
+        driver.join()
+        try:
+            # It ends when the last of them has: they have its other end.
+            assert select.select([said], [], [], LONG_S)[0]
+            assert said.read() == b""
+        except BaseException:
+            for task in tasks:
+                os.kill(int(task), signal.SIGKILL)
+            raise
+
+
+def _line(number: int) -> bytes:
+    line = b""
+    while not line.endswith(b"\n"):
+        line += os.read(number, 1)
+    return line
