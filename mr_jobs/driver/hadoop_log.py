@@ -16,6 +16,7 @@ from pinakes.mr_jobs.extra import MRStep
 _PERCENT = re.compile(r"\bmap (\d+)% +reduce (\d+)%")
 _APPLICATION = re.compile(r"\bapplication_\d+_\d+\b")
 _BEGUN = "Running job: job_"
+_OURS = f"{PinakesError.__module__}."
 _CAUSE = "Probable cause of failure:"
 _LOG_BYTES = 4096
 _QUOTED_LINES = 12
@@ -70,7 +71,7 @@ def why_failed(reason: str, log: HadoopLog, configuration: Configuration) -> str
     """One sentence, and the end of the log of a task that failed, where it can be had."""
     if log.application is None:
         return (
-            f"the job failed:\n{_last_words(log.cause)}"
+            f"the job failed: {_last_words(log.cause)}"
             if log.cause
             else f"the job failed: {reason}"
         )
@@ -79,12 +80,15 @@ def why_failed(reason: str, log: HadoopLog, configuration: Configuration) -> str
         said = _logs_of(log.application, configuration)
     except PinakesError as error:
         return f"{failed}, and its logs cannot be had: {error}"
-    return f"{failed}:\n{_last_words(said)}"
+    return f"{failed}: {_last_words(said)}"
 
 
 def _last_words(said: str) -> str:
-    """The end of the first traceback in a log, or of the log."""
+    """The last error of ours in a log; else the end of its first traceback, or of the log."""
     lines = [line for line in said.splitlines() if line.strip()]
+    ours = [line.partition(": ")[2] for line in lines if line.startswith(_OURS)]
+    if ours:
+        return ours[-1]
     traces = [number for number, line in enumerate(lines) if line.startswith("Traceback")]
     if traces:
         lines = lines[traces[0] :]

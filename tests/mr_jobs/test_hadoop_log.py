@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from pinakes.mr_jobs.driver.hadoop_log import heard
+import pytest
+
+from pinakes.config import Configuration
+from pinakes.mr_jobs.driver.hadoop_log import heard, why_failed
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
 from pinakes.mr_jobs.manifest import ManifestJob
 
@@ -37,3 +40,32 @@ def test_steps_one_after_the_other() -> None:
     percents, application = told(FlagDuplicatesJob(args=[]).steps(), *said)
     assert [round(percent) for percent in percents] == [17, 33, 50, 67, 83, 100]
     assert application == "application_1_0002"
+
+
+CHAINED = """\
+Traceback (most recent call last):
+  File "local_files.py", line 74, in write
+OSError: [Errno 28] No space left on device
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "archive_job.py", line 20, in mapper
+pinakes.errors.StoreUnavailable: out/a.warc.zst: the disk is full
+"""
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        pytest.param(CHAINED, "out/a.warc.zst: the disk is full", id="an error of ours"),
+        pytest.param(
+            CHAINED.partition("\n\n")[0], CHAINED.partition("\n\n")[0], id="another's, whole"
+        ),
+        pytest.param("killed\n", "killed", id="no traceback"),
+    ],
+)
+def test_a_failed_job_says_why(cause: str, words: str) -> None:
+    with heard(lambda _: None, ManifestJob(args=[]).steps()) as log:
+        LOG.error("Probable cause of failure:\n\n%s", cause)
+    assert why_failed("exit code 1", log, Configuration()) == f"the job failed: {words}"
