@@ -1,4 +1,4 @@
-"""`dedupe --runner hadoop` on real servers while something is killed, lost or damaged.
+"""Verbs with `--runner hadoop` on real servers while something is killed, lost or damaged.
 
 Each is run until it ends well; then the collection is what a run in one process makes of the
 same crawls elsewhere, record by record.  A run takes minutes: what can be done to one is done
@@ -160,6 +160,23 @@ def test_the_driver_is_killed_while_its_job_goes_on(
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     end_well(tmp_path, landed, plain)
+
+
+def test_the_driver_of_a_recompression_is_killed(landed: Configuration, tmp_path: Path) -> None:
+    """Twice, and what its tasks write then is nobody's."""
+    compress = ("zstd", "compress", "a", "b", "--runner", "hadoop")
+    with open_stores(landed) as stores:
+        before = records_of(stores)
+    for _ in range(2):
+        process = start(tmp_path, *compress)
+        until(partial(tasks_of, landed, "recompress_generations"), process)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    done = call(tmp_path, *compress)
+    assert done.returncode == 0, done.stderr
+    check_ended(tmp_path, landed, before)
+    with open_stores(landed) as stores:
+        assert {entry.stored_name[-4:] for entry in scan_entries(stores.rows)} == {".zst"}
 
 
 def test_every_task_is_tried_twice_at_once(
