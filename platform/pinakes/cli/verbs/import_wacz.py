@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -12,7 +11,7 @@ from itertools import islice
 from pinakes import __version__
 from pinakes.archive_store.http_ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
-from pinakes.catalog.wacz_rows import FAILED, QueueEntry, scan_queue, wacz_places
+from pinakes.catalog.wacz_rows import QueueEntry, scan_queue, wacz_places
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.options import (
@@ -25,6 +24,7 @@ from pinakes.cli.frame.options import (
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.store_place import store_place
 from pinakes.cli.verbs.crawl_purge import add_references, purge_all
+from pinakes.cli.verbs.import_wacz_report import ImportReport
 from pinakes.config import Configuration
 from pinakes.errors import Busy, ConfigError, InputRefused, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts
@@ -38,7 +38,7 @@ from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
 from pinakes.ingest.tally import ARCHIVE_RETRIES, Tally
 from pinakes.ingest.wacz_import import Imported, WaczImporter
-from pinakes.ingest.wacz_queue import MissingCrawl, queue_sources, scan_missing, work_off
+from pinakes.ingest.wacz_queue import queue_sources, scan_missing, work_off
 from pinakes.ingest.wacz_sources import WaczSource, is_manifest, iter_sources
 from pinakes.profile import Stores, open_stores
 
@@ -125,9 +125,9 @@ class _ImportVerb:
         self._console = console
         self._actor = Actor()
         self._act = self._actor.new_act(VERB)
-        self._counts = Counter[str]()
+        self._report = ImportReport(console)
+        self._any_refused = False
         self._told: set[str] = set()
-        self._failed = False
         self._space = SortSpace(
             memory_bytes=configuration.spill_bytes, folder=configuration.temp_dir
         )
@@ -146,31 +146,13 @@ class _ImportVerb:
                     continue
                 there = places.get(source.sha256 or "")
                 if there is not None and there.queued is None:
-                    self._known(source, there.crawl, there.name, source.sha256)
+                    self._known(source.place, there.crawl, there.name, source.sha256)
                     continue
-                into = f"{printable(source.crawl)}/{printable(source.name)}"
-                self._console.result(
-                    {"wacz": source.place, "crawl": source.crawl, "name": source.name},
-                    text=f"{printable(source.place)} -> {into}",
-                )
+                self._report.would_import(source)
         for entry in scan_queue(self._stores.rows, self._configuration.collection):
-            state = entry.state(self._actor.now_ms(), self._actor.is_gone)
-            why = f": {entry.failure.why}" if entry.failure and state == FAILED else ""
-            times = f" {entry.failure.attempts} times" if entry.failure else ""
-            self._console.result(
-                {
-                    "wacz": entry.wacz.place,
-                    "crawl": entry.wacz.crawl,
-                    "name": entry.wacz.name,
-                    "state": state,
-                    "by": entry.claim.owner if entry.claim and entry.claim.expires_ms else None,
-                    "attempts": entry.failure.attempts if entry.failure else 0,
-                    "why": entry.failure.why if entry.failure else None,
-                },
-                text=f"{printable(entry.wacz.place)}: {state}{times}{printable(why)}",
-            )
+            self._report.queued(entry, entry.state(self._actor.now_ms(), self._actor.is_gone))
         self._list_missing()
-        return Exit.SOME_FAILED if self._failed else Exit.DONE
+        return Exit.SOME_FAILED if self._report.failed else Exit.DONE
 
     def run(self) -> Exit:
         """Queue the sources, then work the queue off."""
@@ -190,10 +172,12 @@ class _ImportVerb:
             self._queue()
             self._work_off()
             missing = self._list_missing()
-        self._summarise()
+        configuration = self._configuration
+        place = store_place(configuration)
+        self._report.summarise(f"collection {configuration.collection} of {place}")
         if self._request.purge_removed:
             self._purge(missing)
-        return Exit.SOME_FAILED if self._failed else Exit.DONE
+        return Exit.SOME_FAILED if self._report.failed else Exit.DONE
 
     def _sources(self) -> Iterator[WaczSource | InputRefused]:
         """All sources; the crawls and names that they give are kept as named."""
@@ -207,7 +191,7 @@ class _ImportVerb:
                     yield source
             except InputRefused as refusal:
                 left.refused.append(refusal)
-            self._counts["refused sources"] += len(left.refused)
+            self._any_refused = self._any_refused or bool(left.refused)
             yield from left.refused
             for place in left.unfinished:
                 self._console.warn(f"{printable(place)}: still being written; skipped")
@@ -225,21 +209,21 @@ class _ImportVerb:
                 self._miss(queued)
             elif isinstance(queued.found, WaczPlace):
                 place = queued.found
-                self._known(queued.source, place.crawl, place.name, queued.source.sha256)
+                self._known(queued.source.place, place.crawl, place.name, queued.source.sha256)
             elif queued.found is not None:
                 self._note_queued(queued.source, queued.found)
 
     def _purge(self, missing: list[str]) -> None:
         """Purge the crawls that manifests no longer name."""
-        if self._failed or self._told:
+        if self._report.failed or self._told:
             why = "another process imports, too" if self._told else "not everything was imported"
             self._console.warn(f"nothing was purged, for {why} (see above): run it again")
-            self._failed = True
+            self._report.failed = True
             return
         stores, references = self._stores, self._request.references
         collection, is_any = self._configuration.collection, False
         for report in purge_all(stores, missing, collection, references, self._console):
-            self._failed, is_any = self._failed or not report.is_complete, True
+            self._report.failed, is_any = self._report.failed or not report.is_complete, True
         if not is_any:
             self._console.say("nothing was purged")
 
@@ -308,71 +292,31 @@ class _ImportVerb:
         elif isinstance(outcome, PinakesError):
             self._miss(outcome, entry.wacz.place, queued=True)
         elif outcome.known:
-            self._known(entry.wacz, outcome.crawl, outcome.name, outcome.sha256)
+            self._known(entry.wacz.place, outcome.crawl, outcome.name, outcome.sha256)
         else:
             self._imported(entry, outcome)
 
     def _imported(self, entry: QueueEntry, imported: Imported) -> None:
-        for path in imported.empty:
-            self._console.warn(f"{printable(path)}: empty; skipped")
         for file in imported.files:
             self._landing_run.landed(file)
-            for line in file.lines:
-                code = line.split(": ")[1]
-                self._console.warn(f"{printable(file.archive_file)}:{printable(line)}", kind=code)
-            if not file.was_there and not file.records:
-                self._failed = True
-                name = printable(file.archive_file)
-                self._console.warn(f"{name}: stored unchanged, but no record in it could be read")
-        captures = sum(file.captures for file in imported.files)
         self._named.append((imported.crawl, imported.name))
-        self._counts.update(imported=1, captures=captures, bytes=imported.size)
-        into = f"{printable(imported.crawl)}/{printable(imported.name)}"
-        count = len(imported.files)
-        files = "1 file" if count == 1 else f"{count:,} files"
-        self._console.result(
-            {
-                "wacz": entry.wacz.place,
-                "outcome": "imported",
-                "crawl": imported.crawl,
-                "name": imported.name,
-                "sha256": imported.sha256,
-                "bytes": imported.size,
-                "files": count,
-                "captures": captures,
-            },
-            text=f"{into}: imported, {imported.size:,} bytes, {files}, {captures:,} captures",
-        )
+        self._report.imported(entry, imported)
 
-    def _known(self, source: object, crawl: str, name: str, sha256: str | None) -> None:
-        place = str(getattr(source, "place", ""))
-        self._counts["was there"] += 1
+    def _known(self, place: str, crawl: str, name: str, sha256: str | None) -> None:
         self._named.append((crawl, name))
-        self._console.result(
-            {
-                "wacz": place,
-                "outcome": "was there",
-                "crawl": crawl,
-                "name": name,
-                "sha256": sha256,
-            },
-            text=f"{printable(place)}: was there, as {printable(crawl)}/{printable(name)}",
-        )
+        self._report.known(place, crawl, name, sha256)
 
     def _miss(
         self, problem: PinakesError, place: str | None = None, *, queued: bool = False
     ) -> None:
-        text = str(problem)
-        self._console.warn(problem if place is None or place in text else f"{place}: {text}")
-        self._counts["failed" if queued else "refused"] += 1
-        self._failed = True
+        self._report.missed(problem, place, queued=queued)
         if not self._request.dry_run:
             self._landing_run.missed(problem)
 
     def _list_missing(self) -> list[str]:
         """List what manifests no longer name; the crawls of these that may be purged."""
         are_manifests = self._request.names and all(map(is_manifest, self._request.names))
-        if not are_manifests or self._counts["refused sources"]:
+        if not are_manifests or self._any_refused:
             return []
         if not self._named:
             # An empty answer of a server that has trouble would take everything out.
@@ -383,7 +327,7 @@ class _ImportVerb:
         named = sort_outside_memory(self._named, space=self._space)
         for missing in scan_missing(self._stores.rows, self._configuration.collection, named):
             if not missing.is_whole:
-                self._say_missing_in_part(missing)
+                self._report.missing_in_part(missing)
                 continue
             count, size = count + 1, size + missing.size
             fate = "to be purged" if self._request.purge_removed else "kept"
@@ -391,43 +335,7 @@ class _ImportVerb:
                 fate = f"kept: it holds files that were not imported ({missing.other_files:,})"
             else:
                 crawls.append(missing.crawl)
-            self._console.result(
-                {"crawl": missing.crawl, "outcome": "missing", "bytes": missing.size},
-                text=f"{missing.crawl}: no longer in the manifest, {missing.size:,} bytes; {fate}",
-            )
+            self._report.missing(missing, fate)
         if count:
-            self._console.result(
-                {"removedCrawls": count, "removedCrawlSize": size},
-                text=f"removedCrawls: {count:,}, removedCrawlSize: {size:,} bytes",
-            )
+            self._report.removed(count, size)
         return crawls
-
-    def _say_missing_in_part(self, missing: MissingCrawl) -> None:
-        for one in missing.waczs:
-            place = f"{missing.crawl}/{one.name}"
-            self._console.result(
-                {
-                    "crawl": missing.crawl,
-                    "name": one.name,
-                    "outcome": "missing",
-                    "bytes": one.wacz.size,
-                },
-                text=f"{printable(place)}: no longer in the manifest, {one.wacz.size:,} bytes; "
-                "kept, for others of its crawl are",
-            )
-
-    def _summarise(self) -> None:
-        counts = self._counts
-        count = counts["imported"]
-        done = f"{count:,} {'WACZ file' if count == 1 else 'WACZ files'} imported"
-        parts = [f"{done}: {counts['bytes']:,} bytes, {counts['captures']:,} captures"]
-        if counts["was there"]:
-            parts.append(f"{counts['was there']:,} were there")
-        if counts["failed"]:
-            parts.append(f"{counts['failed']:,} failed (named above)")
-        if counts["refused"]:
-            parts.append(f"{counts['refused']:,} refused, and not queued (named above)")
-        where = f"collection {self._configuration.collection} of {store_place(self._configuration)}"
-        self._console.say(f"{'; '.join(parts)}; {where}")
-        if counts["failed"]:
-            self._console.say("next: pinakes import-wacz --resume tries those that failed again")
