@@ -119,5 +119,6 @@ def test_a_pool_ends_when_who_asked_is_killed() -> None:
             heard.recv()
     except BaseException:
         for pid in left:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         raise
