@@ -162,7 +162,7 @@ _TABLE = (
         arguments=lambda _: ("start",),
         is_hot=True,
         # The serial one stops one large look-up in twenty for a third of a second.  Of regions of
-        # 1 MB, the default here, HBase's chunks of 2 MB take three each: the heap was full.
+        # 1 MB, the default here, HBase's chunks of 2 MB take three each.
         collector=("-XX:+UseG1GC", "-XX:MaxGCPauseMillis=50", "-XX:G1HeapRegionSize=8m"),
     ),
     _thrift("thrift", "thrift", own_settings=THRIFT),
