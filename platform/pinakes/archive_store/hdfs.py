@@ -70,9 +70,9 @@ class HdfsArchiveStore:
         try:
             yield aside
         except BaseException:
-            # Twice: the call that finds the connection lost fails itself.  What then remains
-            # is `ASIDE/token`.
-            for _ in range(2):
+            # Each of its two calls fails itself if it is the one that finds the connection lost.
+            # What then remains is `ASIDE/token`.
+            for _ in range(3):
                 with suppress(StoreUnavailable):
                     aside.remove(self._calls.once)
             raise
