@@ -135,9 +135,11 @@ def test_goals_are_judged_with_the_dictionary_over_a_gigabyte() -> None:
         (figures(900, level=19), figures(560, level=19)),
         (figures(1000, level=3), figures(999, level=3)),
     ]
-    lines = level_table(pairs, collection_bytes=10**6, files=1).splitlines()[2:]
+    speeds = [2.0, 1.0, 1.0, 1.0]
+    lines = level_table(pairs, speeds, collection_bytes=10**6, files=1).splitlines()[2:]
     assert [line.split("|")[-2].strip() for line in lines] == ["kept", "MISSED", "kept", ""]
-    assert lines[1].split("|")[7:9] == [" 1.740               ", " 0.741     "]
+    assert lines[1].split("|")[8:10] == [" 1.740               ", " 0.741     "]
+    assert [line.split("|")[6].strip() for line in lines[:2]] == ["1.25", "2.50"]
 
 
 def test_goals_of_reading_are_judged_by_the_median() -> None:

@@ -139,6 +139,15 @@ def test_name_node_with_data_is_not_formatted(layout: Layout, programs: Programs
     assert not (layout.data / "namenode").exists()
 
 
+def test_a_user_without_a_name_is_refused_before_anything_is_made(
+    layout: Layout, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 2**31 - 9)
+    with pytest.raises(ConfigError, match="no name on this machine"):
+        prepare(layout, programs, print)
+    assert not layout.conf.exists()
+
+
 def test_a_taken_port_is_named(layout: Layout) -> None:
     with (
         socket.create_server(("127.0.0.1", layout.port("master-http"))),

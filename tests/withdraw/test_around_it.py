@@ -374,6 +374,20 @@ def _withdraw_with(stores: dict[str, object], key: str) -> None:
     list(work.withdraw(request(key)))
 
 
+def test_a_user_without_a_name_is_asked_for_one(
+    site: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 2**31 - 9)
+    words = ["withdraw", uri(0), "--reason", "asked to", "--store", str(site.folder / "store")]
+    before = outcome(site)
+    assert main(words) == 2
+    assert "--by NAME" in capsys.readouterr().err
+    assert outcome(site) == before
+    assert main([*words, "--by", "nadia"]) == 0
+
+
 def test_a_backup_that_has_not_ended_stops_it(
     site: Scene, capsys: pytest.CaptureFixture[str]
 ) -> None:

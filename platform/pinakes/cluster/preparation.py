@@ -17,7 +17,7 @@ from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import DATA_NODES, Layout
 from pinakes.cluster.site_files import WEB_APPS, site_files
 from pinakes.cluster.state import is_free, replace_text
-from pinakes.errors import Conflict, SchemaError, StoreUnavailable
+from pinakes.errors import ConfigError, Conflict, SchemaError, StoreUnavailable
 
 
 def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:
@@ -25,11 +25,17 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
 
     May be repeated at any time, also while servers run.  Call it under the lock.
     """
+    try:
+        user = pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        raise ConfigError(
+            f"user {os.geteuid()} has no name on this machine (no entry in passwd), and Hadoop "
+            "runs as none without: start the cluster as another user"
+        ) from None
     for folder in (layout.bin, layout.conf, layout.data, layout.logs, layout.run, layout.tmp):
         folder.mkdir(parents=True, exist_ok=True)
     for name in WEB_APPS:
         (layout.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
-    user = pwd.getpwuid(os.geteuid()).pw_name
     for name, text in site_files(layout, programs.jars["hadoop"], user).items():
         (layout.conf / name).parent.mkdir(exist_ok=True)
         replace_text(layout.conf / name, text)

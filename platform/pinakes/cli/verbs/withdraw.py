@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     request = WithdrawalRequest(
         targets=tuple(arguments.targets),
         reason=arguments.reason or "",
-        by=arguments.by or getpass.getuser(),
+        by=arguments.by or _user(),
         references=arguments.references,
     )
     configuration = configuration_of(arguments)
@@ -73,6 +73,15 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             _say(report, console, only_says=only_says, details=arguments.plan)
             is_complete &= report.is_complete
     return Exit.DONE if is_complete else Exit.SOME_FAILED
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # in a container started with a number, for one
+        raise ConfigError(
+            "this user has no name here: say who asks for it, with --by NAME"
+        ) from None
 
 
 def _require_no_backup(store: Path) -> None:
