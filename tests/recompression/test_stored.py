@@ -496,7 +496,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("here", "gz again"),
         pytest.param(None, "plain", marks=pytest.mark.large),
         pytest.param(None, "gz again", marks=pytest.mark.large),
-        pytest.param("here", "by tasks", marks=pytest.mark.large),
+        pytest.param("here", "tasks", marks=pytest.mark.large),
     ],
 )
 def test_killed_at_any_step_and_run_again(
@@ -525,7 +525,7 @@ def test_killed_at_any_step_and_run_again(
                 if died:
                     recompress(scene, "zst", "c1")
                 assert not scene.dedupe(act="dedupe-b").problems
-            elif then == "by tasks":
+            elif then == "tasks":
                 recompress(scene, "zst", runner="here")
             else:
                 recompress(scene, then, again=bool(again))
