@@ -30,7 +30,7 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
     except KeyError:
         raise ConfigError(
             f"user {os.geteuid()} has no name on this machine (no entry in passwd), and Hadoop "
-            "runs as none without: start the cluster as another user"
+            "needs one: start the cluster as another user"
         ) from None
     for folder in (layout.bin, layout.conf, layout.data, layout.logs, layout.run, layout.tmp):
         folder.mkdir(parents=True, exist_ok=True)
