@@ -10,7 +10,7 @@ import pytest
 from agreement import check_references
 from archive_builders import dictionary
 from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
-from scenes import COLLECTION, Scene
+from scenes import COLLECTION, Scene, write_crawl
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.contents import BACKUP, FILES
@@ -109,6 +109,31 @@ def test_a_file_that_is_replaced_again_and_again_meanwhile_is_no_problem(
     with opened(tmp_path / "new") as new:
         assert current_files(new) == files
         assert fsck(new) == []
+
+
+@pytest.mark.parametrize("act", ["a landing", "a dedupe"])
+def test_what_an_act_has_published_but_not_written_of_is_no_problem(
+    lived: Scene, tmp_path: Path, act: str
+) -> None:
+    reports = []
+
+    def back_up_once(step: str) -> None:
+        if step == "published" and not reports:
+            reports.append(back_up(lived, tmp_path / "backup"))
+
+    Remover(lived.rows, lived.archive, Actor()).take_out("c2", CANCEL)
+    if act == "a landing":
+        shutil.rmtree(lived.crawls / "c2")
+        write_crawl(lived.crawls / "c2", 2, version=9)
+        lived.land(2, at=back_up_once)
+    else:
+        lived.land(2)
+        lived.dedupe(act="dedupe-c", at=back_up_once)
+    assert reports[0].problems == []
+    restore(tmp_path / "backup", tmp_path / "new")
+    with opened(tmp_path / "new") as new:
+        assert fsck(new) == []
+        check_references(new)
 
 
 # --- what is refused

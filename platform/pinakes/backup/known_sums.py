@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.cells import decode_cell
@@ -21,13 +22,15 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
 
     Rows change while files are copied: a file may have been removed since, and another may have
     its name.  So every kept version is compared; if all are later than the snapshot, the rows no
-    longer describe the file.  The backup's own rows do, for fsck in the restored store.  One
-    round trip.
+    longer describe the file.  Nor do they describe a generation that an act has published but not
+    made current yet.  The backup's own rows do, for fsck in the restored store.  Two round trips.
     """
     if line.name.endswith(SIDECAR):
         return None
     archive_file, generation, _ = generation_of(line.name)
     column = numbered_column(GenerationFacts, generation)
+    # Read first: the facts of a generation are written before it is current.
+    entry = read_entry(rows, archive_file)
     versions = rows.versions("files", encode_file_key(archive_file), column)
     # Acts that ended before may have written this generation in another compression.
     known = {
@@ -36,7 +39,8 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
         for facts in [decode_cell(GenerationFacts, cell.value)]
         if facts.file == line.name
     }
-    if line.sha256 in known or not any(time_ms <= watermark_ms for time_ms in known.values()):
+    was_known = any(time_ms <= watermark_ms for time_ms in known.values())
+    if line.sha256 in known or not was_known or generation > entry.generation:
         return None
     return DigestMismatch(
         "its SHA-256 differs from the catalogue's; copied as it is: see `pinakes fsck`",
