@@ -70,8 +70,9 @@ class Box:
 class Shape:
     """A shape of a drawing in SVG; `drawing` is the number of the drawing in the page.
 
-    `place` is left and top edge, width and height in pixels of the drawing; empty where browsers
-    do not agree on it.  `moves`: a moment later it was elsewhere.
+    `place` is left and top edge, width and height in pixels of the drawing, and the length of a
+    path; empty where browsers do not agree on it.  `moves`: a moment later it was elsewhere.
+    `by_letters`: the drawing has letters, by which a script may have placed it.
     """
 
     tag: str
@@ -80,6 +81,7 @@ class Shape:
     place: tuple[int, ...]
     look: int
     moves: bool = False
+    by_letters: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,9 @@
   const table = new Map();
   let left = limits.decoding_ms;
   // Pixels; a browser's own scaling would be another in each.
-  const LARGEST = 4e6, MOST_READ = 50000;
-  const SIDE = 8, LARGEST_CANVAS = 1024, DRAWING = 64;
+  const LARGEST = 4e6, MOST_READ = 1e6;
+  // Pixels of a cell, and how many there are across or down.
+  const SIDE = 8, LEAST = 8, MOST = 32, MOST_OF_CANVAS = 128, DRAWING = 256, MOST_LABELS = 200;
   // So that white and black on nothing are both seen.
   const GREY = "#808080";
   const CLEAR = /^transparent$|^rgba\(.*, 0\)$/;
@@ -23,8 +24,8 @@
     }
     return "#fff";
   };
-  // Of pixels `step` apart, as hexadecimal digits: two a colour, or one.
-  const means = (width, height, columns, rows, isDrawn) => {
+  // Of pixels `step` apart, as hexadecimal digits, two a colour.
+  const means = (width, height, columns, rows) => {
     const data = pen.getImageData(0, 0, width, height).data;
     const sums = new Float64Array(3 * columns * rows), counts = new Float64Array(columns * rows);
     const step = Math.ceil(Math.sqrt((width * height) / MOST_READ));
@@ -38,13 +39,10 @@
         sums[3 * cell + 2] += data[at + 2];
       }
     }
-    return Array.from(sums, (sum, at) => {
-      const mean = sum / counts[Math.floor(at / 3)];
-      return isDrawn ? Math.round(mean / 17).toString(16) : Math.round(mean).toString(16).padStart(2, "0");
-    }).join("");
+    return Array.from(sums, (sum, at) => Math.round(sum / counts[Math.floor(at / 3)]).toString(16).padStart(2, "0")).join("");
   };
   // Null of what another origin does not let be read, of nothing, and when the time is over.
-  const cells = (source, width, height, columns, rows, isDrawn, ground = GREY) => {
+  const cells = (source, width, height, columns, rows, how = "", ground = GREY) => {
     if (width < 1 || height < 1 || width * height > LARGEST || left <= 0) return null;
     const began = performance.now();
     board.width = width;
@@ -53,7 +51,7 @@
     pen.fillRect(0, 0, width, height);
     try {
       pen.drawImage(source, 0, 0, width, height);
-      return (isDrawn ? "~" : "") + columns + "x" + rows + ":" + means(width, height, columns, rows, isDrawn);
+      return how + columns + "x" + rows + ":" + means(width, height, columns, rows);
     } catch (error) {
       renew();  // what another origin has drawn on can never be read again
       return null;
@@ -67,40 +65,84 @@
     return table.get(text);
   };
   const fitted = (width, height, largest) => {
-    const scale = Math.min(1, largest / Math.max(width, height));
+    const scale = largest / Math.max(width, height);
     return [width, height].map((side) => Math.max(1, Math.round(side * scale)));
   };
-  const ofCanvas = (canvas) => {
-    const [width, height] = fitted(canvas.width, canvas.height, LARGEST_CANVAS);
-    return cells(canvas, width, height, Math.ceil(width / SIDE), Math.ceil(height / SIDE), true, groundOf(canvas));
+  // Where letters were drawn on a canvas, as pins.js tells: corners of rectangles, or anywhere.
+  const lettersOf = (canvas) => {
+    let told = "anywhere";
+    const hear = (event) => { told = String(event.detail); };
+    canvas.addEventListener("pinakes:lettered", hear);
+    canvas.dispatchEvent(new CustomEvent("pinakes:letters", { bubbles: true, composed: true }));
+    canvas.removeEventListener("pinakes:lettered", hear);
+    return told;
   };
-  // A drawing has no pixels of its own: browsers agree on its proportions, and on no size.
+  // Texts that a script lays over what it draws, by what they measure.
+  const isLabelled = (canvas) => {
+    const around = Reflect.get(Node.prototype, "parentElement", canvas);
+    if (!around || Reflect.get(Element.prototype, "localName", around) === "body") return false;
+    return [...Element.prototype.querySelectorAll.call(around, "*")].slice(0, MOST_LABELS).some((one) =>
+      Reflect.get(Node.prototype, "firstChild", one)?.nodeType === 3 && getComputedStyle(one).position === "absolute");
+  };
+  const ofCanvas = (canvas) => {
+    const { width, height } = canvas, [columns, rows] = [width, height].map((side) => Math.min(MOST_OF_CANVAS, Math.ceil(side / SIDE)));
+    const told = lettersOf(canvas), isAnywhere = told === "anywhere" || isLabelled(canvas);
+    const text = cells(canvas, width, height, columns, rows, isAnywhere ? "~" : "=", groundOf(canvas));
+    if (text === null || told === "anywhere") return text;
+    const lettered = new Uint8Array(columns * rows), bounded = (at, most) => Math.max(0, Math.min(most - 1, Math.floor(at)));
+    for (const rect of told ? told.split(" ") : []) {
+      const [x, y, right, bottom] = rect.split(",").map(Number);
+      for (let row = bounded(y * rows / height - 1, rows); row <= bounded(bottom * rows / height + 1, rows); row++)
+        for (let column = bounded(x * columns / width - 1, columns); column <= bounded(right * columns / width + 1, columns); column++)
+          lettered[row * columns + column] = 1;
+    }
+    return text + ":" + lettered.join("");
+  };
+  // A drawing's letters are the browser's own; null if it cannot be read.
+  const HAS_LETTERS = /<(?:\w+:)?(?:text|foreignObject)\b/i;
+  const isLettered = async (url) => {
+    try {
+      return HAS_LETTERS.test(await (await fetch(url, { cache: "force-cache" })).text());
+    } catch (error) {
+      return true;
+    }
+  };
+  const isOf = (origin, url) => url.startsWith("data:image") || url.startsWith(origin + "/");
   const known = new Map();
-  const ofImage = (image) => {
-    if (!known.has(image.currentSrc)) known.set(image.currentSrc, cellsOfImage(image));
+  const ofImage = (image, origin) => {
+    if (!known.has(image.currentSrc)) known.set(image.currentSrc, cellsOfImage(image, origin));
     return known.get(image.currentSrc);
   };
-  const cellsOfImage = (image) => {
+  const cellsOfImage = (image, origin) => {
     if (!image.complete || !image.naturalWidth) return null;
-    if (/\.svg\b|svg\+xml/.test(image.currentSrc)) {
-      const [width, height] = fitted(DRAWING * image.naturalWidth, DRAWING * image.naturalHeight, DRAWING);
-      return cells(image, width, height, Math.min(SIDE, width), Math.min(SIDE, height), true);
-    }
-    const { naturalWidth: width, naturalHeight: height } = image;
-    return cells(image, width, height, Math.min(SIDE, width), Math.min(SIDE, height), false);
+    const { naturalWidth: width, naturalHeight: height, currentSrc: url } = image;
+    if (/\.svg\b|svg\+xml/.test(url)) return isOf(origin, url) ? cellsOfDrawing(image, url) : null;
+    const [columns, rows] = [width, height].map((side) => Math.min(side, Math.max(LEAST, Math.min(MOST, Math.round(side / (2 * SIDE))))));
+    return cells(image, width, height, columns, rows);
+  };
+  // A drawing has no pixels of its own: browsers agree on its proportions, and on no size.
+  const cellsOfDrawing = async (image, url) => {
+    const [width, height] = fitted(image.naturalWidth, image.naturalHeight, DRAWING), how = limits.across && !(await isLettered(url)) ? "=" : "~";
+    return cells(image, width, height, Math.ceil(width / SIDE), Math.ceil(height / SIDE), how);
   };
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const loaded = new Map(), BROKEN = "broken";
-  // A picture that the page has loaded as a background; a page of its own origin alone may read it.
-  const ofBackground = (page, origin, list) => {
-    const url = /url\("?([^")]*)/.exec(list);
-    if (left <= 0 || !url || !(url[1].startsWith("data:image") || url[1].startsWith(origin + "/"))) return null;
-    if (!loaded.has(url[1])) {
+  // A picture that the page has loaded for something that is no picture; a page of its own origin
+  // alone may read it.
+  const ofUrl = (page, origin, url) => {
+    if (left <= 0 || !isOf(origin, url)) return null;
+    if (!loaded.has(url)) {
       const image = made(page, "img");
-      image.src = url[1];
-      loaded.set(url[1], image.decode().then(() => ofImage(image), () => BROKEN));
+      image.src = url;
+      loaded.set(url, image.decode().then(() => ofImage(image, origin), () => BROKEN));
     }
-    return loaded.get(url[1]);
+    return loaded.get(url);
+  };
+  // Calls back with the number of all that is shown in one place, once it is known.
+  const ofAll = async (shown, tell) => {
+    if (shown.every((one) => one === null)) return;
+    const texts = await Promise.all(shown);
+    if (texts.some((text) => text !== null)) tell(number(texts.map((text) => text ?? "").join(";")));
   };
   // A canvas that is drawn upon just now is not compared.
   const steady = async (canvases) => {
@@ -113,5 +155,5 @@
     }
     return new Map(canvases.map((canvas, at) => [canvas, last[at]]));
   };
-  return { table, number, ofImage, ofBackground, steady, wait, within: (promise) => Promise.race([promise, wait(limits.decoding_ms)]) };
+  return { table, number, ofUrl, ofImage, ofAll, steady, wait, within: (promise) => Promise.race([promise, wait(limits.decoding_ms)]) };
 }

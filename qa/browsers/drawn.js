@@ -1,5 +1,5 @@
 // How elements are drawn, in words that browsers share; a list of these is small on any page.
-() => {
+(shapes) => {
   // By the prototypes' own getters: in a document `<iframe name=body>` would stand before them, in
   // a form `<input name=localName>` (HTML, LegacyOverrideBuiltIns).
   const of = (page, name) => Reflect.get(Document.prototype, name, page);
@@ -9,12 +9,26 @@
   const IMAGES = new Set(["img", "svg", "canvas", "object", "embed", "iframe", "frame"]);
   const FRAMES = new Set(["frame", "frameset"]);
   const CONTROLS = new Set(["input", "button", "select", "textarea"]);
+  const attribute = (element, name) => Element.prototype.getAttribute.call(element, name) ?? "";
+  // What is in a shadow tree comes behind its host.
+  const everything = function* (root) {
+    for (const element of (Reflect.get(Node.prototype, "nodeType", root) === 9 ? Document : DocumentFragment).prototype.querySelectorAll.call(root, "*")) {
+      yield element;
+      const shadow = Reflect.get(Element.prototype, "shadowRoot", element);
+      if (shadow) yield* everything(shadow);
+    }
+  };
+  const parentOf = (element) =>
+    Reflect.get(Node.prototype, "parentElement", element) ?? Node.prototype.getRootNode.call(element).host ?? null;
   const looks = new Map();
   const CLEAR = /^transparent$|^rgba\(.*, 0\)$/;
+  const COLOUR = /(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
+  // Of a gradient its colours: where it begins and ends each browser says in words of its own.
   const picture = (image) => {
     if (image === "none") return "";
     const url = /url\("?([^")]*)/.exec(image);
-    return url ? url[1].split(/[?#]/)[0].split("/").pop().slice(-40) : image.includes("gradient") ? "gradient" : image.split("(")[0];
+    if (url) return url[1].split(/[?#]/)[0].split("/").pop().slice(-40);
+    return image.includes("gradient") ? ["gradient", ...(image.match(COLOUR) ?? [])].join(" ") : image.split("(")[0];
   };
   const NUMBER = /-?\d*\.?\d+(?:e[-+]?\d+)?/g;
   // One browser gives what is said of several backgrounds alike once, another for each.
@@ -36,6 +50,7 @@
     }
     return fonts.get(page);
   };
+  const PSEUDO = ["::before", "::after"];
   const generated = (view, element, at) => {
     const style = view.getComputedStyle(element, at);
     if (style.display === "none" || ["none", "normal"].includes(style.content) || style.content.includes("-moz-alt-content")) return "";
@@ -44,7 +59,8 @@
     const content = style.content.replace(/\battr\(([\w-]+)\)/g, (_, name) => JSON.stringify(Element.prototype.getAttribute.call(element, name) ?? "")).replaceAll('" "', "");
     const ground = CLEAR.test(style.backgroundColor) ? "" : style.backgroundColor;
     const ink = /[^"\s]/.test(content) ? style.color : "";
-    const drawn = [ink, ground, lines(style).filter(Boolean).join(), style.opacity === "1" ? "" : tenth(style.opacity)].filter(Boolean).join(" ");
+    const turned = (/\(([^)]*)\)/.exec(style.transform)?.[1] ?? "").split(", ").slice(0, 4).map((number) => tenth(number) || 0).join(" ");
+    const drawn = [ink, ground, lines(style).filter(Boolean).join(), style.opacity === "1" ? "" : tenth(style.opacity), ["0", "1 0 0 1"].includes(turned) ? "" : turned].filter(Boolean).join(" ");
     return content.slice(0, 40) + background(style) + fontless + (drawn && " " + drawn);
   };
   // Where a page names no family, browsers say what they have in its place.
@@ -60,7 +76,7 @@
   const layerOf = (view, element) => {
     if (!element) return { opacity: 1, filter: "", isAway: false };
     if (!layers.has(element)) {
-      const style = view.getComputedStyle(element), outer = layerOf(view, Reflect.get(Node.prototype, "parentElement", element));
+      const style = view.getComputedStyle(element), outer = layerOf(view, parentOf(element));
       const filter = [outer.filter, style.filter].filter((one) => one && one !== "none").join(" ");
       // One browser draws its disabled controls fainter.
       const own = CONTROLS.has(tagOf(element)) && element.disabled ? 1 : style.opacity;
@@ -121,7 +137,7 @@
     if (!style) return;
     const before = Element.prototype.getAttribute.call(root, "style"), { scrollX, scrollY } = view;
     style.setProperty("display", "none", "important");
-    for (const element of Document.prototype.querySelectorAll.call(page, "*")) {
+    for (const element of everything(page)) {
       const { marginLeft, marginRight, width } = view.getComputedStyle(element);
       said.set(element, { marginLeft, marginRight, width });
     }
@@ -159,7 +175,7 @@
     !CONTROLS.has(tagOf(element)) ? fills(view, element, style, box) : isOfPage(element) ? shortened(said.get(element)?.width ?? "") : "";
   const isOfPage = (element) => tagOf(element) !== "input" || !OWN_INPUT.test(element.getAttribute("type"));
   // How what is in it is laid out, and what of it is drawn.
-  const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "objectFit", "backgroundSize", "backgroundRepeat", "clipPath"];
+  const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "objectFit", "objectPosition", "backgroundSize", "backgroundRepeat", "clipPath", "mixBlendMode", "order", "rotate", "textOverflow"];
   // Tables and their rows do not scroll; one browser says so, another what the page says.
   const TABULAR = /^(inline-)?table(-(row|header|footer))?(-group)?$/;
   const overflow = (style) => [style.overflowX, style.overflowY].map((value) =>
@@ -167,13 +183,43 @@
   const layout = (element, style, filter) => inSvg(element) ? filter : [
     filter, ...LAYOUT.map((name) => unlike(style[name])),
     ...(IMAGES.has(tagOf(element)) || FRAMES.has(tagOf(element)) ? [] : overflow(style))].join(" ");
-  const chosen = (element) => (tagOf(element) === "input" && /^(checkbox|radio)$/.test(element.type) && element.checked ? "chosen" : "");
+  // The beginning of a text, letters that stand for the rest, and digits for the numbers in it.
+  const sum = (letters) => [...letters].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 4294967296, 0).toString();
+  const abridged = (text) => {
+    const tail = text.slice(60), words = sum(tail.replace(/\d+/g, "0")).replace(/\d/g, (digit) => "abcdefghij"[digit]);
+    return text.slice(0, 60) + (tail ? "…" + words + (/\d/.test(tail) ? sum(tail) : "") : "");
+  };
+  // What a control says or holds; times to the second are others in each look.
+  const wordsOf = (text) => abridged((text ?? "").trim().replace(/\s+/g, " ").replace(/\d+:\d\d:\d\d/g, "0"));
+  const held = (element, tag, own) => {
+    if (tag === "button") return wordsOf(own);
+    if (tag === "select") return wordsOf([...element.selectedOptions].map((one) => one.text).join(" / "));
+    if (tag === "textarea") return wordsOf(element.value || element.placeholder);
+    if (/^(checkbox|radio)$/.test(element.type)) return element.checked ? "chosen" : "";
+    // One browser takes these for texts.
+    if (/^(month|week)$/.test(element.getAttribute("type"))) return "";
+    if (element.type === "password") return element.value.length || wordsOf(element.placeholder);
+    return wordsOf(/^(submit|button|reset|image|file)$/.test(element.type) ? element.getAttribute("value") : element.value || element.placeholder);
+  };
+  const state = (element, own) => {
+    const tag = tagOf(element);
+    if (CONTROLS.has(tag)) return [element.disabled ? "disabled" : "", held(element, tag, own)].filter(Boolean).join(" ");
+    if (tag === "progress" || tag === "meter") return element.hasAttribute("value") ? [element.value, element.min ?? 0, element.max].join("/") : "";
+    if (tag === "td" || tag === "th") return [element.colSpan, element.rowSpan].join() === "1,1" ? "" : [element.colSpan, element.rowSpan].join(" by ");
+    return (tag === "video" || tag === "audio") && element.controls ? "with controls" : "";
+  };
   const dot = (view, element, style) => {
     const kind = style.listStyleType + picture(style.listStyleImage), { color } = view.getComputedStyle(element, "::marker");
-    return kind + (kind === "none" || color === style.color ? "" : " " + color);
+    if (kind === "none") return kind;
+    const list = parentOf(element), number = attribute(element, "value") || (list && tagOf(list) === "ol" ? attribute(list, "start") : "");
+    return [kind, color === style.color ? "" : color, style.listStylePosition === "outside" ? "" : style.listStylePosition, number].filter(Boolean).join(" ");
   };
+  // How letters are set, where it is not as in any text.
+  const lettering = (style) => [
+    pixels(style.wordSpacing) || "", pixels(style.textIndent) ? style.textIndent.includes("%") ? style.textIndent : pixels(style.textIndent) + "px" : "", style.fontVariantCaps === "normal" ? "" : style.fontVariantCaps,
+    style.direction === "rtl" ? "rtl" : "", style.writingMode === "horizontal-tb" ? "" : style.writingMode,
+    ...(style.textDecorationLine === "none" ? [] : [style.textDecorationStyle.replace("solid", ""), style.textDecorationColor === style.color ? "" : style.textDecorationColor])].filter(Boolean);
   // Opacities have 255 steps in all of them, which each rounds in its own way.
-  const COLOUR = /(?:rgba?|color|(?:ok)?lab|(?:ok)?lch)\([^)]*\)/g;
   const numbered = (parts) => {
     const look = parts.map((part) => part.replaceAll("|", "/")).join("|").replace(COLOUR, (colour) =>
       colour.replace(/\d*\.\d+/g, (number) => (Math.round(number * 255) / 255).toFixed(2)));
@@ -181,67 +227,12 @@
     return looks.get(look);
   };
   const tenth = (text) => Math.round(parseFloat(text) * 10) / 10;
-  // What a gradient is called may be counted by a script.
-  const inkOf = (colour, opacity) => colour.replace(/^url\("?[^#"]*#?([^")]*)"?\)/, (_, name) => "#" + name.replace(/\d+/g, "0")) + (tenth(opacity) === 1 ? "" : " " + tenth(opacity));
-  const paint = (style) => {
-    const isInked = (colour, opacity) => colour !== "none" && !CLEAR.test(colour) && tenth(opacity) > 0;
-    const fill = isInked(style.fill, style.fillOpacity) ? inkOf(style.fill, style.fillOpacity) : "";
-    if (!isInked(style.stroke, style.strokeOpacity) || !parseFloat(style.strokeWidth)) return fill;
-    const dashes = style.strokeDasharray === "none" ? "" : " " + style.strokeDasharray.split(/[ ,]+/).map(pixels).join();
-    return fill + " line " + tenth(style.strokeWidth) + " " + inkOf(style.stroke, style.strokeOpacity) + dashes;
-  };
-  // Of what is in a file its own name; one in the page may be counted by a script.
-  const used = (element) => {
-    const [file, name] = (element.getAttribute("href") ?? element.getAttribute("xlink:href") ?? "").split("#");
-    return " " + (file ? file.split("/").pop() + "#" + (name ?? "") : "#" + (name ?? "").replace(/\d+/g, "0"));
-  };
-  const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "use"]);
-  const UNDRAWN = "defs, symbol, clipPath, mask, pattern, marker";
-  const lookOfShape = (opacity, painted) => numbered([...Array(9).fill(""), opacity, ...Array(14).fill(""), painted]);
-  const drawings = new Map();
-  const drawingOf = (element) => {
-    let outer = element;
-    for (let at = element; at; at = Reflect.get(SVGElement.prototype, "ownerSVGElement", at)) outer = at;
-    if (!drawings.has(outer)) {
-      const { width, height } = boxOf(outer), scale = tagOf(outer) === "svg" ? scaleOf(outer, getComputedStyle(outer)) : 1;
-      drawings.set(outer, { outer, number: drawings.size, isSeen: width >= 1 && height >= 1, scale });
-    }
-    return drawings.get(outer);
-  };
-  // From the shape's units to pixels from where those of the drawing begin. Whether its own size and
-  // place are in getCTM, and how what is around it is turned in getScreenCTM, browsers do not agree on.
-  const scaleOf = (outer, style) => {
-    const { width, height } = Reflect.get(SVGSVGElement.prototype, "viewBox", outer).baseVal ?? {};
-    return width && height ? Math.min(parseFloat(style.width) / width, parseFloat(style.height) / height) || 1 : 1;
-  };
-  const matrixIn = (outer, element, scale) => {
-    const screen = SVGGraphicsElement.prototype.getScreenCTM;
-    const { a, b, c, d, e, f } = screen.call(outer).inverse().multiply(screen.call(element));
-    return { a: a * scale, b: b * scale, c: c * scale, d: d * scale, e: e * scale, f: f * scale };
-  };
-  // A shape of a drawing: its place and size there, and what it is painted with; null if it is not drawn.
-  const shape = (element, style) => {
-    const painted = paint(style);
-    if (!painted || Element.prototype.closest.call(element, UNDRAWN)) return null;
-    try {
-      const own = SVGGraphicsElement.prototype.getBBox.call(element), drawing = drawingOf(element);
-      const at = matrixIn(drawing.outer, element, drawing.scale);
-      const place = [
-        own.x * at.a + own.y * at.c + at.e, own.x * at.b + own.y * at.d + at.f,
-        own.width * Math.hypot(at.a, at.b), own.height * Math.hypot(at.c, at.d)];
-      // A line has one side alone; what is filled has two.
-      const least = painted.includes("line ") ? 0 : 0.5;
-      if (!drawing.isSeen || Math.max(place[2], place[3]) < 1 || Math.min(place[2], place[3]) < least) return null;
-      // Whether the place that `use` names is its own or that of what is in it, browsers do not agree on.
-      const isUse = tagOf(element) === "use", placed = isUse ? [] : place.map(Math.round);
-      return { place: placed, drawing: drawing.number, exact: [...place, style.opacity, style.fill].join(), look: lookOfShape(String(tenth(style.opacity)), painted + (isUse ? used(element) : "")) };
-    } catch (error) {
-      return null;
-    }
-  };
+  // What is in a page may be named by a script that counts.
+  const named = (text) => text.replace(/url\("?[^#")]*#([^")]*)"?\)/g, (_, name) => "#" + name.replace(/\d+/g, "0"));
+  const { paint, shape, momentOf, drawingOf, SHAPES } = shapes({ of, tagOf, pageOf, boxOf, attribute, named, CLEAR, pixels, tenth, numbered, layerOf });
   // Formulas are laid out in each browser's own way.
   const inMath = (element) => (Reflect.get(Element.prototype, "namespaceURI", element) ?? "").endsWith("MathML");
-  const describe = (view, element, style, box) => {
+  const describe = (view, element, style, box, own) => {
     if (inMath(element)) return numbered([style.color, ...Array(24).fill("")]);
     const layer = layerOf(view, element);
     const look = [
@@ -249,19 +240,37 @@
       style.fontSize, style.fontWeight, family(style) + (fontsOf(pageOf(element)).loaded.has(family(style)) ? " of the page" : ""), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
       style.transform.replace(NUMBER, (number) => Math.round(number * 100) / 100), String(tenth(layer.opacity)), inSvg(element) || FRAMES.has(tagOf(element)) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.
-      ...["::before", "::after"].map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
+      ...PSEUDO.map((at) => (IMAGES.has(tagOf(element)) ? "" : generated(view, element, at))),
       margins(element, style), four(style, PADDINGS).join(), widthOf(view, element, style, box),
-      inSvg(element) ? "" : style.position + " " + style.float, alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
-      [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace].join(" "), style.display === "list-item" ? dot(view, element, style) : chosen(element),
+      inSvg(element) ? "" : [style.position, style.float, ...(style.position === "static" || style.zIndex === "auto" ? [] : [style.zIndex])].join(" "), alignment(element, style), String(parseFloat(style.lineHeight) || style.lineHeight),
+      [style.letterSpacing, style.textTransform, inSvg(element) ? "" : style.whiteSpace, ...lettering(style)].join(" "), style.display === "list-item" ? dot(view, element, style) : state(element, own),
       style.boxShadow + style.textShadow + outline(style), four(style, CORNERS).join(),
-      layout(element, style, layer.filter), inSvg(element) ? paint(style) : "",
+      layout(element, style, layer.filter), inSvg(element) ? paint(element, style) : "",
     ];
     return numbered(look);
+  };
+  const PICTURED = /^data:image|\.(svg|png|gif|jpe?g|webp)$/i;
+  const URLS = /url\("((?:[^"\\]|\\.)*)"\)|url\(([^")]*)\)/g;
+  // All pictures that are drawn of an element, in an order of their own.
+  const picturesOf = (view, element, tag, style) => {
+    const found = [style.backgroundImage, style.borderImageSource];
+    if (style.display === "list-item") found.push(style.listStyleImage);
+    if (!IMAGES.has(tag)) for (const at of PSEUDO) {
+      const drawn = view.getComputedStyle(element, at);
+      if (drawn.display !== "none" && !["none", "normal"].includes(drawn.content)) found.push(drawn.content, drawn.backgroundImage);
+    }
+    const urls = found.flatMap((list) => [...list.matchAll(URLS)].map(([, quoted, bare]) => (quoted ?? bare).replace(/\\(.)/g, "$1")));
+    const files = {
+      video: () => element.poster, input: () => element.type === "image" && element.src, image: () => inSvg(element) && element.href.baseVal,
+      object: () => PICTURED.test(element.data) && element.data, embed: () => PICTURED.test(element.src) && element.src };
+    const file = files[tag]?.();
+    try { if (file) urls.push(new URL(file, Reflect.get(Node.prototype, "baseURI", element)).href); } catch (error) { }
+    return urls;
   };
   const INLINE = new Set(["inline", "contents", "ruby", "ruby-text"]);
   const isDecorated = (view, element, style) =>
     !CLEAR.test(style.backgroundColor) || style.boxShadow !== "none" || lines(style).some(Boolean) ||
-    ["::before", "::after"].some((at) => !["", '""'].includes(generated(view, element, at)));
-  return { of, tagOf, boxOf, note, describe, layerOf, shape, drawingOf, inSvg, looks, IMAGES, CONTROLS, SHAPES, isBox: (view, element, style) =>
+    PSEUDO.some((at) => !["", '""'].includes(generated(view, element, at)));
+  return { everything, picturesOf, abridged, of, tagOf, boxOf, note, describe, layerOf, shape, momentOf, drawingOf, inSvg, looks, IMAGES, CONTROLS, SHAPES, isBox: (view, element, style) =>
     !INLINE.has(style.display) || isDecorated(view, element, style) };
 }

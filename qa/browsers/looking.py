@@ -98,7 +98,7 @@ def script(name: str) -> str:
 @cache
 def observing() -> str:
     """The function that notes everything about a page but its image."""
-    parts = f"({script('drawn')})(), ({script('decoded')})(limits)"
+    parts = f"({script('drawn')})({script('shapes')}), ({script('decoded')})(limits)"
     return f"(limits) => ({script('observe')})(limits, {parts})"
 
 

@@ -3,7 +3,7 @@ async (limits, drawn, decoded) => {
   const { of, tagOf, boxOf, IMAGES, CONTROLS } = drawn;
   // Never drawn themselves; one browser gives areas the boxes of their picture.
   const UNSEEN = new Set(["area", "map", "source", "track", "param"]);
-  const MEDIA = new Set(["video", "audio"]), backgrounds = [], drawings = [], numbers = [];
+  const MEDIA = new Set(["video", "audio"]), waiting = [], drawings = [], numbers = [];
   const list = (bound) => ({ items: [], total: 0, add(make) { if (this.total++ < bound) this.items.push(make()); } });
   const boxes = list(limits.boxes), shapes = list(limits.shapes), frames = list(limits.frames), media = list(limits.media);
   const resources = list(limits.resources), broken = list(limits.urls), texts = [];
@@ -19,13 +19,7 @@ async (limits, drawn, decoded) => {
     }
     return own.trim().replace(/\s+/g, " ");
   };
-  // The beginning of its own text, letters that stand for the rest, and digits for the numbers in it.
-  const ownText = (element) => {
-    const own = ownWords(element);
-    const sum = (letters) => [...letters].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 4294967296, 0).toString();
-    const tail = own.slice(60), words = sum(tail.replace(/\d+/g, "0")).replace(/\d/g, (digit) => "abcdefghij"[digit]);
-    return own.slice(0, 60) + (tail ? "…" + words + (/\d/.test(tail) ? sum(tail) : "") : "");
-  };
+  const ownText = (element) => drawn.abridged(ownWords(element));
   const finite = (number) => (Number.isFinite(number) ? number : null);
 
   const TYPES = { mp4: "video/mp4", m4v: "video/mp4", webm: "video/webm", ogv: "video/ogg", mov: "video/quicktime",
@@ -53,10 +47,12 @@ async (limits, drawn, decoded) => {
   // Scroll bars that a script draws, and shows and hides by their opacity.
   const isFading = (element, style) => /absolute|fixed/.test(style.position) && /(^|[;\s])opacity\s*:/.test(Element.prototype.getAttribute.call(element, "style") ?? "");
   const isDecoded = (box, at) => box.bottom + at.y > limits.decoding_from;
-  const decode = (element, tag) => decoded.number(
-    tag === "canvas" ? canvases.get(element) ?? null : tag === "img" ? decoded.ofImage(element) : null);
+  // What of an element shows pictures: itself, and those that are drawn of it.
+  const shownBy = (page, view, element, tag, style) => [
+    tag === "canvas" ? canvases.get(element) ?? null : tag === "img" ? decoded.ofImage(element, view.origin) : null,
+    ...drawn.picturesOf(view, element, tag, style).map((url) => decoded.ofUrl(page, view.origin, url))];
   const canvasesIn = (page, depth) => {
-    const found = [...Document.prototype.querySelectorAll.call(page, "canvas")]
+    const found = [...drawn.everything(page)].filter((element) => tagOf(element) === "canvas")
       .filter((canvas) => isDecoded(boxOf(canvas), { y: depth ? 0 : scrollY })).slice(0, limits.canvases);
     if (depth < limits.depth)
       for (const frame of Document.prototype.querySelectorAll.call(page, "iframe, frame"))
@@ -65,7 +61,7 @@ async (limits, drawn, decoded) => {
   };
   const kindOf = (view, element, tag, style) => {
     if (MEDIA.has(tag)) return "media";
-    if (IMAGES.has(tag)) return "image";
+    if (IMAGES.has(tag) || (tag === "image" && drawn.inSvg(element))) return "image";
     if (CONTROLS.has(tag)) return "control";
     for (const node of Reflect.get(Node.prototype, "childNodes", element))
       if (node.nodeType === 3 && node.data.trim()) return "text";
@@ -99,7 +95,7 @@ async (limits, drawn, decoded) => {
         url: entry.name.slice(0, limits.url), kind: entry.initiatorType || "other",
         status: entry.responseStatus || null, media_type: null, failure: null }));
     let seen = 0;
-    for (const element of Document.prototype.querySelectorAll.call(page, "*")) {
+    for (const element of drawn.everything(page)) {
       if (++seen > limits.elements) break;
       const tag = tagOf(element);
       if (tag === "img") {
@@ -141,7 +137,7 @@ async (limits, drawn, decoded) => {
       const style = view.getComputedStyle(element), layer = drawn.layerOf(view, element);
       if (style.visibility !== "visible" || layer.opacity < 0.005 || layer.isAway) continue;
       if (isShape) {
-        const shape = shapes.total < limits.shapes ? drawn.shape(element, style) : null;
+        const shape = shapes.total < limits.shapes ? drawn.shape(view, element, style) : null;
         if (shape || shapes.total >= limits.shapes) shapes.add(() => {
           const { exact, ...known } = shape, found = { tag, rect: rectangle(box, at), ...known };
           drawings.push([element, view, exact, found]);
@@ -155,11 +151,10 @@ async (limits, drawn, decoded) => {
       if (kind) boxes.add(() => {
         const isKnown = isDecoded(box, at);
         const found = {
-          tag: tag.slice(0, 40), kind, rect: rectangle(box, at), decoded: isKnown ? decode(element, tag) : null,
-          text: kind === "text" ? ownText(element) : stateOf(element, tag), look: drawn.describe(view, element, style, box) };
-        const background = isKnown && style.backgroundImage.includes("url(") ? decoded.ofBackground(page, view.origin, style.backgroundImage) : null;
+          tag: tag.slice(0, 40), kind, rect: rectangle(box, at), decoded: null,
+          text: kind === "text" ? ownText(element) : stateOf(element, tag), look: drawn.describe(view, element, style, box, ownWords(element)) };
         if (isKnown && kind === "text" && /\d/.test(found.text)) numbers.push([element, found, found.text]);
-        if (background) backgrounds.push(background.then((text) => { found.decoded ??= decoded.number(text); }));
+        if (isKnown) waiting.push(decoded.ofAll(shownBy(page, view, element, tag, style), (number) => { found.decoded = number; }));
         return found;
       });
     }
@@ -177,13 +172,13 @@ async (limits, drawn, decoded) => {
   await rest();
   const canvases = await decoded.steady(canvasesIn(document, 0));
   look(document, { x: scrollX, y: scrollY }, 0);
-  await decoded.within(Promise.all(backgrounds));
+  await decoded.within(Promise.all(waiting));
   // What counts, or moves, has other numbers a moment later.
   if (drawings.length + numbers.length) await decoded.wait(50);
   for (const [element, found, text] of numbers)
     if (ownText(element) !== text) found.text = text.replace(/\d+/g, "0".repeat(10));
   for (const [element, view, exact, found] of drawings)
-    if (drawn.shape(element, view.getComputedStyle(element))?.exact !== exact) found.moves = true;
+    if (drawn.momentOf(view, element) !== exact) found.moves = true;
   const root = of(document, "documentElement"), body = of(document, "body");
   const extent = (name) => Math.round(Math.max(root ? root["scroll" + name] : 0, body ? body["scroll" + name] : 0));
   const text = texts.join("\n").trim();

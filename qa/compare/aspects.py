@@ -22,6 +22,8 @@ _SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)?(?=px\Z)")
 _MATRIX = re.compile(r"(matrix|matrix3d)\((-?[0-9.]+(?:, -?[0-9.]+)*)\)")
 _MOVES = {6: (4, 5), 16: (12, 13, 14)}
 _SINE = 0.02
+_ROUNDING = 0.15
+"""CSS pixels, between letters."""
 _SIDES = ("top", "right", "bottom", "left")
 _ROOM = 50
 """CSS pixels; a margin that is wider may be what is left."""
@@ -33,12 +35,25 @@ _NEAR = 2
 
 def is_near(name: str, mine: str, theirs: str) -> bool:
     """Whether lengths are the same but for how a browser rounds them."""
+    if name == "spacing":
+        return _is_spaced_alike(mine.split(), theirs.split())
     if name not in _ROUNDED or mine.count(",") != theirs.count(","):
         return False
     return all(
         one == other or (_LENGTH.match(one) and _LENGTH.match(other) and _is_close(one, other))
         for one, other in zip(mine.split(","), theirs.split(","), strict=True)
     )
+
+
+def _is_spaced_alike(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    if len(mine) != len(theirs):
+        return False
+    for one, other in zip(mine, theirs, strict=True):
+        lengths = _SIZE.match(one), _SIZE.match(other)
+        is_rounded = all(lengths) and abs(float(one[:-2]) - float(other[:-2])) <= _ROUNDING
+        if one != other and not is_rounded:
+            return False
+    return True
 
 
 def _is_close(one: str, other: str) -> bool:

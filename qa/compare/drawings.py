@@ -12,61 +12,120 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pinakes.qa.snapshot import Rect, Shape, Snapshot
 
-_CELLS = re.compile("(~?)([0-9]{1,4})x([0-9]{1,4}):([0-9a-f]*)")
+_CELLS = re.compile("([~=]?)([0-9]{1,4})x([0-9]{1,4}):((?:[0-9a-f]{2})*)(?::([01]*))?")
 _COLOURS = 3
+_ANYWHERE = "~"
 _BROKEN = "broken"
 """What a background shows that could not be loaded."""
 
 _APART = 3
 """Of 255: how far a colour of a cell is from another's.  Decoded alike they are 1 apart at most."""
 
-_DRAWN_APART = 3
-"""Of 15: of what a browser draws itself, letters in a canvas, drawings in SVG."""
+_DRAWN_APART, _MANY_APART, _MANY = 24, 10, 12
+"""The same of what a browser draws itself, on a canvas or of a drawing in SVG, and how far more
+than so many may not be: edges are smoothed otherwise, blended colours rounded, by 14 at most."""
+
+_LETTERS_APART = 45
+"""The same where there may be letters."""
+
+_LAID_OUT = 0.15
+"""The share of the edges of a drawing that is elsewhere where all of it is, by a pixel or two."""
 
 _AROUND = 100
 """Pixels; labels lie beside what they are of."""
 
-_NEAR = (6, 6, 3, 3)
-"""Pixels of a drawing, of its place: what scripts put beside letters is a little elsewhere."""
+_BESIDE_LETTERS = (6, 6, 3, 3, 12), 50
+"""How far the place of a shape may be from another, in pixels of the drawing, and as a part of the
+number: what scripts put beside letters is a little elsewhere."""
+
+_WITHOUT_LETTERS = (1, 1, 1, 1, 4), 200
+"""The same of a drawing without letters."""
 
 
 def show_alike(one: str, other: str) -> bool:
     """Whether two pictures show the same, by their cells: `COLUMNSxROWS:HEX`, two digits a
-    colour.
+    colour; several that are shown in one place have `;` between them.
 
-    Behind `~`, with one digit, cells are drawn by the browser itself, not decoded: then one may
-    have any colour between those of the cells around it, since letters are a little elsewhere.
+    Behind `=` cells are drawn by the browser itself, not decoded; those with a 1 in the list that
+    may follow hold letters, and behind `~` any may.  Such a cell may have any colour between those
+    of the cells around it, since letters are a little elsewhere.  With `~` and a list, a script may
+    have laid it all out by letters: then it differs at most of its edges.
 
-    A background that could not be loaded is `broken`.  True if either is not such a text, or if
+    A picture that could not be loaded is `broken`.  True if either is not such a text, or if
     their sizes differ: sizes are compared elsewhere.
     """
+    pictures = one.split(";"), other.split(";")
+    if one == other or len(pictures[0]) != len(pictures[1]):
+        return True
+    return all(_is_alike(*both) for both in zip(*pictures, strict=True))
+
+
+def _is_alike(one: str, other: str) -> bool:
     if one == other or not one or not other:
         return True
     if _BROKEN in (one, other):
         return False
     found = _CELLS.fullmatch(one), _CELLS.fullmatch(other)
-    if found[0] is None or found[1] is None or found[0].groups()[:3] != found[1].groups()[:3]:
+    if found[0] is None or found[1] is None or found[0].groups()[1:3] != found[1].groups()[1:3]:
+        return True
+    if (found[0][1] == "") is not (found[1][1] == ""):
         return True
     columns, rows = int(found[0][2]), int(found[0][3])
-    digits = 1 if found[0][1] else 2
-    mine, theirs = (
-        [int(cells[4][at : at + digits], 16) for at in range(0, len(cells[4]), digits)]
-        for cells in found
-        if cells
-    )
+    mine, theirs = (bytes.fromhex(cells[4]) for cells in found if cells)
     if not len(mine) == len(theirs) == _COLOURS * columns * rows:
         return True
     if not found[0][1]:
         return all(abs(a - b) < _APART for a, b in zip(mine, theirs, strict=True))
-    return not any(_strange(mine, theirs, columns, rows)) and not any(
-        _strange(theirs, mine, columns, rows)
+    return _are_drawn_alike(mine, theirs, columns, rows, found)
+
+
+def _are_drawn_alike(
+    mine: Sequence[int],
+    theirs: Sequence[int],
+    columns: int,
+    rows: int,
+    found: Sequence[re.Match[str] | None],
+) -> bool:
+    hows, lists = ([cells[group] for cells in found if cells] for group in (1, 5))
+    apart = [at for at, a in enumerate(mine) if abs(a - theirs[at]) >= _MANY_APART]
+    lettered = {at for cells in lists for at in _marked(cells or "")}
+    clear = [at for at in apart if at // _COLOURS not in lettered]
+    most = max((abs(mine[at] - theirs[at]) for at in clear), default=0)
+    if _ANYWHERE not in hows:
+        if len(clear) > _MANY or most >= _DRAWN_APART:
+            return False
+    elif None not in lists and most >= _LETTERS_APART:
+        edges = _edges(mine, columns) | _edges(theirs, columns)
+        moved = {at // _COLOURS for at in clear if abs(mine[at] - theirs[at]) >= _DRAWN_APART}
+        if len(moved) < _LAID_OUT * len(edges - lettered):
+            return False
+    return not any(_strange(mine, theirs, columns, rows, apart)) and not any(
+        _strange(theirs, mine, columns, rows, apart)
     )
 
 
-def _strange(mine: Sequence[int], theirs: Sequence[int], columns: int, rows: int) -> Iterator[bool]:
+def _marked(cells: str) -> Iterator[int]:
+    return (at for at, mark in enumerate(cells) if mark == "1")
+
+
+def _edges(colours: Sequence[int], columns: int) -> set[int]:
+    """Cells that have another colour than the one on their left, or above."""
+    row = _COLOURS * columns
+    return {
+        at // _COLOURS
+        for at, colour in enumerate(colours)
+        if (at % row >= _COLOURS and abs(colour - colours[at - _COLOURS]) >= _DRAWN_APART)
+        or (at >= row and abs(colour - colours[at - row]) >= _DRAWN_APART)
+    }
+
+
+def _strange(
+    mine: Sequence[int], theirs: Sequence[int], columns: int, rows: int, apart: Sequence[int]
+) -> Iterator[bool]:
     """Colours of cells that none of the cells around it in the other has, nor a mix of them."""
-    for at, colour in enumerate(mine):
-        if abs(colour - theirs[at]) < _DRAWN_APART:
+    for at in apart:
+        colour = mine[at]
+        if abs(colour - theirs[at]) < _LETTERS_APART:
             continue
         cell, band = divmod(at, _COLOURS)
         y, x = divmod(cell, columns)
@@ -75,7 +134,7 @@ def _strange(mine: Sequence[int], theirs: Sequence[int], columns: int, rows: int
             for row in range(max(0, y - 1), min(rows, y + 2))
             for column in range(max(0, x - 1), min(columns, x + 2))
         ]
-        yield not min(near) - _DRAWN_APART < colour < max(near) + _DRAWN_APART
+        yield not min(near) - _LETTERS_APART < colour < max(near) + _LETTERS_APART
 
 
 def other_shapes(
@@ -108,7 +167,7 @@ def other_shapes(
         was_painted, is_painted = _paint(first, shape), _paint(second, now)
         if was_painted != is_painted:
             yield now, f"is painted {is_painted or 'not at all'}, and was {was_painted}"
-        elif not _is_near(shape.place, now.place):
+        elif not _is_placed_alike(shape, now):
             yield now, f"is at {_words(now.place)}, and was at {_words(shape.place)}"
     if is_whole:
         yield from ((shape, "is new") for key, shape in theirs.items() if key not in mine)
@@ -159,7 +218,9 @@ def _words(place: Sequence[int]) -> str:
     return " ".join(map(str, place))
 
 
-def _is_near(was: Sequence[int], now: Sequence[int]) -> bool:
-    return len(was) == len(now) and all(
-        abs(a - b) <= max(near, abs(a) / 50) for a, b, near in zip(was, now, _NEAR, strict=False)
+def _is_placed_alike(was: Shape, now: Shape) -> bool:
+    bounds, part = _BESIDE_LETTERS if was.by_letters or now.by_letters else _WITHOUT_LETTERS
+    return len(was.place) == len(now.place) and all(
+        abs(a - b) <= max(bound, abs(a) / part)
+        for a, b, bound in zip(was.place, now.place, bounds, strict=False)
     )

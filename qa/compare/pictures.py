@@ -14,6 +14,7 @@ from itertools import product
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
 from .arrays_extra import NDArray, cv2, np
+from .drawings import show_alike
 from .pixels import SCALE, Mask, Pixels
 
 _SIDE = 16
@@ -42,7 +43,8 @@ class PictureDifference:
     """Without pictures in frames, masked pictures, and those below the image."""
 
     changed: int
-    """Pictures that look different from those in their places."""
+    """Pictures that look different from those in their places; none that is known to be the same,
+    as both browsers have decoded it."""
     changed_share: float
     """Their share of the area of all compared pictures."""
     worst: float
@@ -79,18 +81,20 @@ def compare_pictures(
     worst = whole = raster = 0.0
     for mine_box, their_box in pairs:
         one, other = mine_box.rect, their_box.rect
+        area += one.width * one.height
+        before, after = _small(pixels[0], one), _small(pixels[1], other)
+        spread = float(after.std())
+        flattened += spread <= _FLAT and float(before.std()) > max(_FLAT, 2 * spread)
+        if _are_decoded_alike(_shown(first, mine_box), _shown(second, their_box)):
+            continue
         if _is_raster(mine_box) and mine_box.text == their_box.text:
             raster = max(raster, _changed_raster(pixels, (one, other)))
-        before, after = _small(pixels[0], one), _small(pixels[1], other)
         apart = _apart(before, after)
-        area += one.width * one.height
         worst = max(worst, apart)
         whole = max(whole, _changed_part(before, after))
         if apart > _CHANGED:
             changed += 1
             changed_area += one.width * one.height
-        spread = float(after.std())
-        flattened += spread <= _FLAT and float(before.std()) > max(_FLAT, 2 * spread)
     lost = sum(box.rect.width * box.rect.height for box in gone)
     return PictureDifference(
         changed=changed,
@@ -129,6 +133,18 @@ def _is_raster(box: Box) -> bool:
         and bool(box.text)
         and min(box.rect.width, box.rect.height) >= _LEAST_RASTER
     )
+
+
+def _shown(snapshot: Snapshot, box: Box) -> str:
+    known = box.decoded is not None and 0 <= box.decoded < len(snapshot.decoded)
+    return snapshot.decoded[box.decoded or 0] if known else ""
+
+
+def _are_decoded_alike(one: str, other: str) -> bool:
+    """Whether two browsers have decoded the same, without letters: then their images differ by
+    scaling alone, or by what elements tell."""
+    is_known = bool(one and other) and "~" not in one + other
+    return is_known and one.count(":") == other.count(":") and show_alike(one, other)
 
 
 def _within(rect: Rect, frame: Rect) -> bool:

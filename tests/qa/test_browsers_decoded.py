@@ -139,6 +139,24 @@ LAID_OUT = {
         <svg viewBox="0 0 40 40" width=100 height=100><circle cx=20 cy=20 r=9 /></svg>""",
     "generated": """<!doctype html><p title=Titled>Text
         <style>p::after { content: attr(title) " so" }""",
+    "scaled pictures": """<!doctype html><canvas id=a width=200 height=150></canvas>
+        <canvas id=b width=200 height=150></canvas><script>
+        let pen = a.getContext("2d");
+        for (let x = 0; x < 200; x += 7) for (let y = 0; y < 150; y += 7) pen.fillRect(x, y, 3, 4);
+        pen = b.getContext("2d");
+        pen.imageSmoothingEnabled = false;
+        pen.drawImage(a, 0, 0, 40, 30, 10.5, 20.3, 170, 111);
+        pen.scale(.37, .61);
+        pen.drawImage(a, 0, 0);</script>""",
+    "measured": """<!doctype html><canvas id=a width=400 height=150></canvas><div
+        style="position:relative"><canvas id=b width=400 height=150></canvas><span id=s
+        style="position:absolute;left:9px;top:9px">Label</span></div><script>
+        const by = navigator.userAgent.includes("Firefox") ? 1 : 0;
+        let pen = a.getContext("2d");
+        pen.fillText("Label", 9, 20);
+        pen.fillRect(pen.measureText("Label").width * 0 + 40 + by, 30, 50, 80);
+        pen = b.getContext("2d");
+        pen.fillRect(60 + by, 30, 50, 80);</script>""",
     "faded in": """<!doctype html><p id=late style="opacity:0">Late<script>
         let n = 0;
         const fade = () => { late.style.opacity = n / 20; if (n++ < 20) setTimeout(fade, 40); };

@@ -12,7 +12,10 @@ from pinakes.qa.compare.drawings import other_shapes, show_alike
 from pinakes.qa.compare.elements import COUNTING, compare_elements
 from pinakes.qa.snapshot import Box, Rect, Shape, Snapshot
 
-LOOKS = tuple("|".join((*[""] * (len(ASPECTS) - 1), paint)) for paint in ("red", "blue line 1 red"))
+LOOKS = tuple(
+    "|".join(paint if name == "paint" else "" for name in ASPECTS)
+    for paint in ("red", "blue line 1 red")
+)
 RECT = Rect(x=10, y=20, width=40, height=30)
 BLOCKS = (
     Box(tag="p", kind="text", rect=replace(RECT, y=90), text="Total 30.00 at 9:05:01", look=0),
@@ -21,6 +24,10 @@ BLOCKS = (
 SHAPES = tuple(
     Shape(tag="rect", drawing=0, rect=RECT, place=(left, 5, 40, 30), look=0) for left in (1, 60)
 )
+WHITE, BLACK, GREY, PALE = "ffffff", "000000", "777777", "cccccc"
+BARS, NOTCH = (first + (WHITE * 2 + BLACK * 2) * 3 for first in (
+    WHITE * 2 + BLACK * 2, WHITE + BLACK * 3
+))  # fmt: skip
 CELLS = "2x1:ffffff000000", "2x1:ffffff004000"
 PAGE = replace(
     SHOWN,
@@ -35,19 +42,38 @@ SAME = replace(PAGE, browser="firefox")
         ("2x1:ffffff000000", "2x1:ffffff000000", True),
         ("2x1:ffffff000000", "2x1:fffffd000002", True),
         ("2x1:ffffff000000", "2x1:ffffff030000", False),
-        # Drawn by the browser: between the colours around it.
-        ("~4x1:fff000ffffff", "~4x1:ffffff000fff", True),
-        ("~4x1:fff000ffffff", "~4x1:fff777888fff", False),
-        ("~3x1:ffffffccc", "~3x1:fff777ccc", False),
-        ("~3x1:fff777ccc", "~3x1:ffffffccc", False),
-        ("~3x1:fffffffff", "~3x1:ffdffdffd", True),
+        # Drawn by the browser, without letters.
+        ("=2x1:ffffff000000", "=2x1:ffffe8000000", True),
+        ("=2x1:ffffff000000", "=2x1:ffffff180000", False),
+        (f"=9x1:{WHITE * 9}", f"=9x1:{'f5' * 12}{'ff' * 15}", True),
+        (f"=9x1:{WHITE * 9}", f"=9x1:{'f5' * 13}{'ff' * 14}", False),
+        (f"=9x1:{WHITE * 9}", f"=9x1:{'f6' * 27}", True),
+        # Where there are letters: between the colours around it.
+        (f"~4x1:{WHITE}{BLACK}{WHITE}{WHITE}", f"~4x1:{WHITE}{WHITE}{BLACK}{WHITE}", True),
+        (f"~4x1:{WHITE}{BLACK}{WHITE}{WHITE}", f"~4x1:{WHITE}{GREY}8888ff{WHITE}", False),
+        (f"~3x1:{WHITE}{WHITE}{PALE}", f"~3x1:{WHITE}{GREY}{PALE}", False),
+        (f"~2x1:{WHITE}{WHITE}", "~2x1:ffddffffddff", True),
+        (f"=4x1:{WHITE}{BLACK}{WHITE}{WHITE}:0110", f"=4x1:{WHITE}{WHITE}{BLACK}{WHITE}", True),
+        (f"=4x1:{WHITE}{BLACK}{WHITE}{WHITE}:0100", f"=4x1:{WHITE}{WHITE}{BLACK}{WHITE}", False),
+        (f"=4x1:{WHITE}{BLACK}{WHITE}{WHITE}", f"~4x1:{WHITE}{WHITE}{BLACK}{WHITE}", True),
+        # Laid out by letters, perhaps: all of it is elsewhere, or a part is another.
+        (f"~17x1:{BARS}{WHITE}:{'0' * 17}", f"~17x1:{WHITE}{BARS[:-6]}{WHITE}:{'0' * 17}", True),
+        (f"~17x1:{BARS}{WHITE}:{'0' * 17}", f"~17x1:{NOTCH}{WHITE}:{'0' * 17}", False),
+        (f"~17x1:{BARS}{WHITE}:01{'0' * 15}", f"~17x1:{NOTCH}{WHITE}:{'0' * 17}", True),
+        (f"~17x1:{BARS}{WHITE}", f"~17x1:{NOTCH}{WHITE}:{'0' * 17}", True),
+        # Several in one place.
+        ("2x1:ffffff000000;broken", "2x1:ffffff000000;broken", True),
+        ("2x1:ffffff000000;2x1:ffffff000000", "2x1:ffffff000000;2x1:ffffff300000", False),
+        ("2x1:ffffff000000;", "2x1:ffffff000000;2x1:ffffff300000", True),
+        ("2x1:ffffff000000", "2x1:000000000000;2x1:ffffff300000", True),
         # Another size, or no cells: other features tell, or nobody knows.
         ("2x1:ffffff000000", "1x2:000000ffffff", True),
-        ("2x1:ffffff000000", "~2x1:000fff", True),
+        ("2x1:ffffff000000", "~2x1:000000ffffff", True),
         ("2x1:ffffff000000", "", True),
         ("2x1:ffffff000000", "broken", False),
         ("broken", "", True),
         ("2x1:ffffff000000", "2x1:fff00", True),
+        ("2x1:ffffff000000", "2x1:ffff", True),
         ("2x9:ffffff000000", "2x9:000000000000", True),
     ],
 )
@@ -83,8 +109,13 @@ MORE = replace(SAME, shapes=(*SHAPES, replace(SHAPES[0], drawing=1)), shapes_tot
         (shape(0, look=1), "<rect> of a drawing is painted blue line 1 red, and was red"),
         (shape(1, look=7), "<rect> of a drawing is painted not at all, and was red"),
         (shape(1, place=(60, 5, 40, 38)), f"<rect> of a drawing is at 60 5 40 38, {WAS}"),
-        (shape(1, place=(66, 1, 43, 28)), ""),
-        (shape(1, place=(67, 5, 40, 30)), f"<rect> of a drawing is at 67 5 40 30, {WAS}"),
+        (shape(1, place=(66, 1, 43, 28), by_letters=True), ""),
+        (
+            shape(1, place=(67, 5, 40, 30), by_letters=True),
+            f"<rect> of a drawing is at 67 5 40 30, {WAS}",
+        ),
+        (shape(1, place=(61, 6, 39, 31)), ""),
+        (shape(1, place=(62, 5, 40, 30)), f"<rect> of a drawing is at 62 5 40 30, {WAS}"),
         (shape(1, place=(60,)), f"<rect> of a drawing is at 60, {WAS}"),
         (shape(1, moves=True, look=1), ""),
         (replace(MORE, shapes=(*SHAPES, replace(SHAPES[0], moves=True))), ""),

@@ -95,6 +95,10 @@ def test_what_changed_is_counted_as_what_it_is(other: Snapshot, expected: dict[s
         ({"line height": "19.1"}, {"line height": "19.2"}, 0),
         ({"line height": "normal"}, {"line height": "19.2"}, 1),
         ({"size": "16px"}, {"size": "17px"}, 1),
+        ({"spacing": "0.9px none"}, {"spacing": "0.8px none"}, 0),
+        ({"spacing": "0.9px none"}, {"spacing": "0.5px none"}, 1),
+        ({"spacing": "normal none"}, {"spacing": "normal none rtl"}, 1),
+        ({"spacing": "normal none"}, {"spacing": "0.1px none"}, 1),
         # Sines are rounded, and a part of the box's size is moved by.
         ({"transform": "matrix(0.5, 0.87, -0.87, 0.5, -20, 3)"},
          {"transform": "matrix(0.49, 0.87, -0.87, 0.49, -21, 3)"}, 0),
@@ -123,6 +127,100 @@ def test_what_is_not_seen_does_not_count() -> None:
     assert compare_elements(page, other).changed == 0
     lined = replace(page, looks=(look(border="1solidred,,,"), red))
     assert compare_elements(lined, replace(lined, boxes=blocks[:4])).lost == 2
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "count"),
+    [
+        ((400, 83), (392, 83), 1),
+        ((400, 83), (392, 81), 0),
+        ((400, 83), (398, 83), 0),
+        ((100, 83), (92, 76), 0),
+    ],
+    ids=["narrower", "smaller", "by two pixels", "much smaller"],
+)
+def test_pictures_are_stretched_by_no_letters(
+    was: tuple[int, int], now: tuple[int, int], count: int
+) -> None:
+    one, other = (
+        replace(
+            PAGE,
+            browser=browser,
+            boxes=(replace(box(0, "9x9", tag="img"), rect=Rect(x=8, y=0, width=w, height=h)),),
+        )
+        for browser, (w, h) in (("chromium", was), ("firefox", now))
+    )
+    assert compare_elements(one, other).changed == count
+    one, other = (
+        replace(page, boxes=(replace(page.boxes[0], text="broken"),)) for page in (one, other)
+    )
+    assert compare_elements(one, other).changed == 0
+
+
+def test_a_line_is_seen_and_a_dot_or_what_is_put_away_is_not() -> None:
+    red, blue = look(background="rgb(255, 0, 0)"), look(background="rgb(0, 0, 255)")
+
+    def block(x: int, width: int, height: int, number: int) -> Snapshot:
+        rect = Rect(x=x, y=8, width=width, height=height)
+        line = Box(tag="div", kind="block", rect=rect, look=number)
+        return replace(PAGE, boxes=(line,), looks=(red, blue))
+
+    for place, count in (
+        ((8, 300, 1), 1), ((8, 1, 16), 1), ((8, 1, 1), 0), ((8, 15, 2), 0), ((-999, 300, 40), 0),
+    ):  # fmt: skip
+        assert compare_elements(block(*place, 0), block(*place, 1)).restyled == count
+        assert compare_elements(block(*place, 0), replace(PAGE, boxes=())).lost == count
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "count"),
+    [
+        ("at 9:05:01", "at 9:05:58", 0),
+        ("00:04:17 long", "04:40:17 long", 1),
+        ("at 23:59:59", "at 0:00:05", 0),
+        ("1:00:00 of 2:00:00", "1:00:00 of 4:00:00", 1),
+        ("1:00:00", "1:00:00 0:00:00", 0),
+    ],
+)
+def test_times_are_others_by_moments(was: str, now: str, count: int) -> None:
+    one = replace(PAGE, boxes=(box(0, was),))
+    other = replace(PAGE, browser="firefox", boxes=(box(0, now),))
+    said = [change for change in compare_elements(one, other).changes if "was" in change.what]
+    assert len(said) == count
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "x", "changed"),
+    [
+        ("Into", "Onto", 8, 1),
+        ("Into store", "Onto store", 10, 1),
+        ("Into", "Onto", 90, 0),
+        ("Into", "9", 8, 0),
+        ("Into store", "Into", 8, 0),
+        ("Internal", "Inter…", 8, 0),
+        ("Into", "Label", 8, 0),
+    ],
+    ids=["a word", "one of two", "elsewhere", "a number", "shorter", "cut", "of another label"],
+)
+def test_a_label_in_the_place_of_another_counts(was: str, now: str, x: int, changed: int) -> None:
+    def drawing(browser: str, text: str, left: int) -> Snapshot:
+        boxes = (*(box(number, f"Label {number}") for number in range(4)), box(5, text, x=left))
+        return replace(PAGE, browser=browser, boxes=boxes, looks=(look(display=""),))
+
+    found = compare_elements(drawing("chromium", was, 8), drawing("firefox", now, x))
+    assert [change.what for change in found.changes if "was" in change.what] == [
+        f"<p> “{now}” was “{was}”"
+    ] * changed
+    assert found.changed == changed
+
+
+def test_another_order_is_a_difference_across_browsers() -> None:
+    swapped = replace(PAGE, boxes=(*BOXES[:2], BOXES[3], BOXES[2], *BOXES[4:]), browser="firefox")
+    [change] = compare_elements(PAGE, swapped).changes[:1]
+    assert change.what == "<p> “Paragraph 3” comes in another order"
+    # What is shuffled each time says nothing.
+    again = replace(swapped, browser=PAGE.browser)
+    assert compare_elements(PAGE, swapped, again=again).changed == 0
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,32 @@ def test_a_wrong_picture_is_seen_and_the_right_ones_are_not() -> None:
     assert between(drawn(1, 2, 3), drawn(1, 2, 3)).worst == 0
 
 
+@pytest.mark.parametrize(
+    ("mine", "theirs", "changed"),
+    [
+        ("2x1:ffffff000000", "2x1:fffffe000001", 2),
+        ("2x1:ffffff000000", "2x1:ffffff300000", 3),
+        ("~2x1:ffffff000000", "~2x1:ffffff000000", 3),
+        ("2x1:ffffff000000", "", 3),
+        ("2x1:ffffff000000;2x1:ffffff000000", "2x1:ffffff000000;", 3),
+    ],
+    ids=["the same", "another", "with letters", "unknown", "one of two unknown"],
+)
+def test_what_two_browsers_decode_alike_is_no_other_picture(
+    mine: str, theirs: str, changed: int
+) -> None:
+    one, other = (
+        replace(
+            SNAPSHOT,
+            boxes=(replace(SNAPSHOT.boxes[0], decoded=0), *SNAPSHOT.boxes[1:]),
+            decoded=(shown,),
+        )
+        for shown in (mine, theirs)
+    )
+    found = compare_pictures(one, other, (drawn(1, 2, 3), drawn(7, 8, 9)))
+    assert found.changed == changed
+
+
 def test_a_picture_that_is_one_colour_now_is_flat() -> None:
     found = between(drawn(1, 2, 3), drawn(1, None, 3))
     assert (found.changed, found.flattened) == (1, 1)

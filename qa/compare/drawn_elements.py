@@ -1,0 +1,170 @@
+"""The elements of a page as a snapshot has them, matched with those of another, and what of their
+style differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pinakes.qa.snapshot import Box, Snapshot
+
+from .aspects import ASPECTS, is_automatic, is_code, is_near, is_turned_alike
+
+_LETTERED = frozenset({"text", "control"})
+_OF_LETTERS = frozenset({"colour", "size", "weight", "family", "line height", "spacing"})
+"""Inherited: where no letters are drawn nobody sees them."""
+_CLEAR = frozenset({"", "rgba(0, 0, 0, 0)", "transparent", "rgba(0, 0, 0, 0.00)"})
+_INLINE = frozenset({"inline", "contents", ""})
+_LEAST = 3
+"""CSS pixels; what is smaller counts visitors, and is not seen."""
+_LINE = 16
+"""CSS pixels, from which a painted block is a line, however thin."""
+_NUMBER = re.compile("[0-9]+")
+_OWN = frozenset(
+    {"progress", "meter", "fieldset", "hr", "option", "optgroup", "marquee", "rt", "rp"}
+)
+"""Drawn by each browser in its own way, as form controls are; whether they are there counts."""
+_OF_CONTROLS = frozenset(
+    {
+        *("border", "shadow", "marker", "width", "before", "after", "opacity"),
+        *("colour", "background", "picture"),
+    }
+)
+"""What a page gives to controls, where a browser does not draw its own; whether one is chosen."""
+_OF_OWN = {"progress": frozenset({"marker"}), "meter": frozenset({"marker"})}
+"""What others show that browsers draw themselves."""
+_LINES = re.compile("outset|inset|ridge|groove")
+"""What one browser calls `solid` another calls so, of tables' borders."""
+_SYSTEM = {"rgb(233, 233, 237)": "rgb(239, 239, 239)", "rgb(143, 143, 157)": "rgb(0, 0, 0)"}
+"""What Firefox has for ButtonFace and ButtonBorder (CSS Color Module Level 4, §6.2), and what
+Chromium has."""
+NEAR = 2
+"""CSS pixels; browsers round edges otherwise."""
+
+
+class Drawn(NamedTuple):
+    """An element that is drawn, and how."""
+
+    box: Box
+    aspects: tuple[str, ...]
+    place: tuple[str, int]
+    """Which of its tag's boxes in the page it is."""
+    shows: str
+    """What a picture shows, in cells."""
+
+    @property
+    def is_block(self) -> bool:
+        return self.of("display") not in _INLINE
+
+    @property
+    def is_seen(self) -> bool:
+        rect = self.box.rect
+        if min(rect.x + rect.width, rect.y + rect.height) <= 0:  # put away beside the page
+            return False
+        thin, long = sorted((rect.width, rect.height))
+        is_line = self.box.kind == "block" and thin >= 1 and long >= _LINE and self.is_painted
+        return thin >= _LEAST or is_line
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether letters are drawn of it: its own text, or what is generated, or a list's dot."""
+        marker = self.box.kind == "block" and self.of("marker") not in ("", "none")
+        return self.box.kind in _LETTERED or marker or bool(self.of("before") or self.of("after"))
+
+    @property
+    def is_painted(self) -> bool:
+        """Whether anything is drawn of it, besides what is in it."""
+        if self.box.kind != "block" or self.has_letters or self.of("picture"):
+            return True
+        is_lined = bool(self.of("border").strip(",")) or self.of("shadow") not in ("", "nonenone")
+        return is_lined or self.of("background") not in _CLEAR
+
+    def of(self, aspect: str) -> str:
+        """One of its aspects."""
+        return self.aspects[ASPECTS.index(aspect)]
+
+    @property
+    def is_drawn_alike(self) -> bool:
+        return self.box.kind != "control" and self.box.tag not in _OWN
+
+
+def drawn_elements(snapshot: Snapshot) -> list[Drawn]:
+    """Those of a snapshot that have a look, in the document's order."""
+    looks = [tuple(_in_common(look, snapshot.browser).split("|")) for look in snapshot.looks]
+    counts: Counter[str] = Counter()
+    found = []
+    for box in snapshot.boxes:
+        if box.look is not None and box.look < len(looks) and len(looks[box.look]) == len(ASPECTS):
+            place, shows = (box.tag, counts[box.tag]), ""
+            if box.decoded is not None and 0 <= box.decoded < len(snapshot.decoded):
+                shows = snapshot.decoded[box.decoded]
+            found.append(Drawn(box, looks[box.look], place, shows))
+            counts[box.tag] += 1
+    return found
+
+
+def _in_common(look: str, browser: str) -> str:
+    """A look in words that two browsers share."""
+    if browser == "firefox":
+        for theirs, ours in _SYSTEM.items():
+            look = look.replace(theirs, ours)
+    return _LINES.sub("solid", look)
+
+
+def key_of(drawn: Drawn) -> tuple[str, str, str]:
+    """Numbers of texts are one: dates and counters are others each time."""
+    box = drawn.box
+    return box.kind, box.tag, _NUMBER.sub("0", box.text) if box.kind == "text" else box.text
+
+
+def matched_elements(mine: Sequence[Drawn], theirs: Sequence[Drawn]) -> list[tuple[Drawn, Drawn]]:
+    """The nth of a kind, tag and text with the nth, in the order of the first; of those that are
+    left, the nth of a text with other numbers."""
+    found: dict[int, Drawn] = {}
+    for key in (lambda one: (one.box.kind, one.box.tag, one.box.text), key_of):
+        taken = set(map(id, found.values()))
+        waiting: dict[tuple[str, str, str], list[Drawn]] = defaultdict(list)
+        for other in reversed(theirs):
+            if id(other) not in taken:
+                waiting[key(other)].append(other)
+        for one in mine:
+            others = waiting.get(key(one))
+            if others and id(one) not in found:
+                found[id(one)] = others.pop()
+    return [(one, found[id(one)]) for one in mine if id(one) in found]
+
+
+def restyled_aspects(one: Drawn, other: Drawn) -> list[str]:
+    """The aspects that differ."""
+    pairs = zip(ASPECTS, one.aspects, other.aspects, strict=True)
+    found = [
+        name for name, mine, theirs in pairs if mine != theirs and not is_near(name, mine, theirs)
+    ]
+    # Whether it fills its room is asked of what is as wide as it was, by whatever rounding.
+    is_as_wide = not is_apart(one.box.rect.width, other.box.rect.width)
+    found = [
+        name
+        for name in found
+        if not (name == "width" and is_as_wide)
+        and not (name == "size" and is_code(one.box.tag, one.aspects, other.aspects))
+    ]
+    if not (one.has_letters or other.has_letters):
+        found = [name for name in found if name not in _OF_LETTERS]
+    rects = one.box.rect, other.box.rect
+    if "margin" in found and is_automatic(one.aspects, other.aspects, *rects):
+        found.remove("margin")
+    turns = one.of("transform"), other.of("transform")
+    if "transform" in found and is_turned_alike(*turns, *rects):
+        found.remove("transform")
+    if one.is_drawn_alike:
+        return found
+    own = _OF_CONTROLS if one.box.kind == "control" else _OF_OWN.get(one.box.tag, frozenset())
+    return [name for name in found if name in own]
+
+
+def is_apart(one: int, other: int) -> bool:
+    """Whether lengths differ by more than rounding and letters do."""
+    return abs(one - other) > max(NEAR, one // 50)
