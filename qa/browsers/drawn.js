@@ -100,7 +100,9 @@
     return ["outset", "inset"].includes(style.borderTopStyle) || ["select", "textarea"].includes(tag) ||
       (tag === "input" && OWN_INPUT.test(element.getAttribute("type")));
   };
-  const border = (element, style) => (CONTROLS.has(tagOf(element)) && isOwn(element, style) ? "" : lines(style).join());
+  // Of a rule's old attributes each browser makes another border.
+  const isOldRule = (element) => tagOf(element) === "hr" && ["noshade", "size", "color"].some((name) => Element.prototype.hasAttribute.call(element, name));
+  const border = (element, style) => (isOldRule(element) || (CONTROLS.has(tagOf(element)) && isOwn(element, style)) ? "" : lines(style).join());
   // An automatic one is the browser's own, around what has the focus.
   const outline = (style) =>
     ["none", "auto"].includes(style.outlineStyle) || parseFloat(style.outlineWidth) < 0.5 ? "" : " outline " + pixels(style.outlineWidth) + style.outlineStyle + style.outlineColor;
@@ -236,7 +238,7 @@
     if (inMath(element)) return numbered([style.color, ...Array(24).fill("")]);
     const layer = layerOf(view, element);
     const look = [
-      ownColour(element, inSvg(element) ? "" : style.color), ownColour(element, style.backgroundColor), background(style), border(element, style),
+      ownColour(element, inSvg(element) ? "" : style.color), isOldRule(element) ? "" : ownColour(element, style.backgroundColor), background(style), border(element, style),
       style.fontSize, style.fontWeight, family(style) + (fontsOf(pageOf(element)).loaded.has(family(style)) ? " of the page" : ""), style.fontStyle + (style.textDecorationLine || "none").replace("none", ""),
       style.transform.replace(NUMBER, (number) => Math.round(number * 100) / 100), String(tenth(layer.opacity)), inSvg(element) || FRAMES.has(tagOf(element)) ? "" : style.display,
       // Of what is replaced, Firefox gives its alternative text as generated.

@@ -34,8 +34,12 @@ _OF_CONTROLS = frozenset(
     }
 )
 """What a page gives to controls, where a browser does not draw its own; whether one is chosen."""
-_OF_OWN = {"progress": frozenset({"marker"}), "meter": frozenset({"marker"})}
-"""What others show that browsers draw themselves."""
+_OF_OWN = {
+    "hr": frozenset({"border", "background", "shadow", "opacity"}),
+    "progress": frozenset({"marker", "opacity"}),
+    "meter": frozenset({"marker", "opacity"}),
+}
+"""What a page gives to others that browsers draw themselves, and what those show."""
 _LINES = re.compile("outset|inset|ridge|groove")
 """What one browser calls `solid` another calls so, of tables' borders."""
 _SYSTEM = {"rgb(233, 233, 237)": "rgb(239, 239, 239)", "rgb(143, 143, 157)": "rgb(0, 0, 0)"}

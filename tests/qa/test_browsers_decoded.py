@@ -157,6 +157,9 @@ LAID_OUT = {
         pen.fillRect(pen.measureText("Label").width * 0 + 40 + by, 30, 50, 80);
         pen = b.getContext("2d");
         pen.fillRect(60 + by, 30, 50, 80);</script>""",
+    "rules": """<!doctype html><hr><hr noshade><hr size=5><hr size=1 noshade width=50%><hr
+        color=red><hr align=left width=90><hr style="height:1px;border:0;background:red">
+        <font color=red><hr></font><table><tr><td>A<hr></table>""",
     "faded in": """<!doctype html><p id=late style="opacity:0">Late<script>
         let n = 0;
         const fade = () => { late.style.opacity = n / 20; if (n++ < 20) setTimeout(fade, 40); };
