@@ -169,21 +169,21 @@
   // What browsers give their controls: buttons, fields, and those that are disabled.
   const OWN_COLOURS = new Set(["rgb(0, 0, 0)", "rgb(255, 255, 255)", "rgba(0, 0, 0, 0)", "rgb(239, 239, 239)", "rgba(239, 239, 239, 0.3)",
     "rgb(233, 233, 237)", "rgba(233, 233, 237, 0.5)", "rgba(255, 255, 255, 0.5)", "rgba(16, 16, 16, 0.3)",
-    "rgb(84, 84, 84)", "rgb(128, 128, 128)", "rgb(109, 109, 109)"]);
+    "rgb(84, 84, 84)", "rgb(128, 128, 128)", "rgb(109, 109, 109)", "rgba(0, 0, 0, 0.8)", "rgb(192, 192, 192)", "rgb(221, 221, 221)"]);
   const ownColour = (element, colour) =>
     CONTROLS.has(tagOf(element)) && (OWN_COLOURS.has(colour) || !isOfPage(element)) ? "" : colour;
   // Of a form control what the page says: what it is without that is its browser's own.
   const widthOf = (view, element, style, box) =>
     !CONTROLS.has(tagOf(element)) ? fills(view, element, style, box) : isOfPage(element) ? shortened(said.get(element)?.width ?? "") : "";
   const isOfPage = (element) => tagOf(element) !== "input" || !OWN_INPUT.test(element.getAttribute("type"));
-  // How what is in it is laid out, and what of it is drawn.
+  // How what is in it is laid out, and what of it is drawn; older browsers know no `rotate`.
   const LAYOUT = ["flexDirection", "flexWrap", "flexGrow", "justifyContent", "alignItems", "rowGap", "columnGap", "columnCount", "objectFit", "objectPosition", "backgroundSize", "backgroundRepeat", "clipPath", "mixBlendMode", "order", "rotate", "textOverflow"];
   // Tables and their rows do not scroll; one browser says so, another what the page says.
   const TABULAR = /^(inline-)?table(-(row|header|footer))?(-group)?$/;
   const overflow = (style) => [style.overflowX, style.overflowY].map((value) =>
     TABULAR.test(style.display) ? value.replace(/auto|scroll/, "visible") : value);
   const layout = (element, style, filter) => inSvg(element) ? filter : [
-    filter, ...LAYOUT.map((name) => unlike(style[name])),
+    filter, ...LAYOUT.map((name) => unlike(style[name] ?? "none")),
     ...(IMAGES.has(tagOf(element)) || FRAMES.has(tagOf(element)) ? [] : overflow(style))].join(" ");
   // The beginning of a text, letters that stand for the rest, and digits for the numbers in it.
   const sum = (letters) => [...letters].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 4294967296, 0).toString();
