@@ -88,7 +88,7 @@
     const { width, height } = canvas, [columns, rows] = [width, height].map((side) => Math.min(MOST_OF_CANVAS, Math.ceil(side / SIDE)));
     const told = lettersOf(canvas), isAnywhere = told === "anywhere" || isLabelled(canvas);
     const text = cells(canvas, width, height, columns, rows, isAnywhere ? "~" : "=", groundOf(canvas));
-    if (text === null || told === "anywhere") return text;
+    if (text === null || told === "anywhere" || !(told || isAnywhere)) return text;
     const lettered = new Uint8Array(columns * rows), bounded = (at, most) => Math.max(0, Math.min(most - 1, Math.floor(at)));
     for (const rect of told ? told.split(" ") : []) {
       const [x, y, right, bottom] = rect.split(",").map(Number);
@@ -98,7 +98,7 @@
     }
     return text + ":" + lettered.join("");
   };
-  // A drawing's letters are the browser's own; null if it cannot be read.
+  // A drawing's letters are the browser's own; one that cannot be read may have some.
   const HAS_LETTERS = /<(?:\w+:)?(?:text|foreignObject)\b/i;
   const isLettered = async (url) => {
     try {

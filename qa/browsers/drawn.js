@@ -56,7 +56,7 @@
     if (style.display === "none" || ["none", "normal"].includes(style.content) || style.content.includes("-moz-alt-content")) return "";
     const fontless = fontsOf(pageOf(element)).lost.has(family(style)) ? " without its font" : "";
     // One browser gives the attribute that is named, another its value; or strings as one.
-    const content = style.content.replace(/\battr\(([\w-]+)\)/g, (_, name) => JSON.stringify(Element.prototype.getAttribute.call(element, name) ?? "")).replaceAll('" "', "");
+    const content = style.content.replace(/\battr\(([\w-]+)\)/g, (_, name) => JSON.stringify(attribute(element, name))).replaceAll('" "', "");
     const ground = CLEAR.test(style.backgroundColor) ? "" : style.backgroundColor;
     const ink = /[^"\s]/.test(content) ? style.color : "";
     const turned = (/\(([^)]*)\)/.exec(style.transform)?.[1] ?? "").split(", ").slice(0, 4).map((number) => tenth(number) || 0).join(" ");
@@ -229,9 +229,7 @@
     return looks.get(look);
   };
   const tenth = (text) => Math.round(parseFloat(text) * 10) / 10;
-  // What is in a page may be named by a script that counts.
-  const named = (text) => text.replace(/url\("?[^#")]*#([^")]*)"?\)/g, (_, name) => "#" + name.replace(/\d+/g, "0"));
-  const { paint, shape, momentOf, drawingOf, SHAPES } = shapes({ of, tagOf, pageOf, boxOf, attribute, named, CLEAR, pixels, tenth, numbered, layerOf });
+  const { paint, shape, momentOf, drawingOf, SHAPES } = shapes({ of, tagOf, pageOf, boxOf, attribute, CLEAR, pixels, tenth, numbered, layerOf });
   // Formulas are laid out in each browser's own way.
   const inMath = (element) => (Reflect.get(Element.prototype, "namespaceURI", element) ?? "").endsWith("MathML");
   const describe = (view, element, style, box, own) => {

@@ -145,14 +145,14 @@ async (limits, drawn, decoded) => {
         });
         continue;
       }
-      const kind = kindOf(view, element, tag, style);
+      const kind = kindOf(view, element, tag, style), own = kind === "text" || tag === "button" ? ownWords(element) : "";
       // innerText has what may be chosen in one browser alone, and words in drawings without spaces.
-      if (limits.across && (kind === "text" || tag === "button")) texts.push(ownWords(element));
+      if (limits.across && (kind === "text" || tag === "button")) texts.push(own);
       if (kind) boxes.add(() => {
         const isKnown = isDecoded(box, at);
         const found = {
           tag: tag.slice(0, 40), kind, rect: rectangle(box, at), decoded: null,
-          text: kind === "text" ? ownText(element) : stateOf(element, tag), look: drawn.describe(view, element, style, box, ownWords(element)) };
+          text: kind === "text" ? drawn.abridged(own) : stateOf(element, tag), look: drawn.describe(view, element, style, box, own) };
         if (isKnown && kind === "text" && /\d/.test(found.text)) numbers.push([element, found, found.text]);
         if (isKnown) waiting.push(decoded.ofAll(shownBy(page, view, element, tag, style), (number) => { found.decoded = number; }));
         return found;

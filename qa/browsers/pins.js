@@ -44,7 +44,6 @@
   let isMeasured = false;
   const noteRect = (context, sides, ends) => {
     const { canvas } = context, rects = lettered.get(canvas) ?? new Set(), at = context.getTransform();
-    if (lettered.get(canvas) === null) return;
     const corners = sides.flatMap((x) => ends.map((y) => at.transformPoint({ x, y })));
     const [across, down] = ["x", "y"].map((axis) => corners.map((corner) => Math.round(corner[axis])));
     rects.add([Math.min(...across), Math.min(...down), Math.max(...across), Math.max(...down)].join());

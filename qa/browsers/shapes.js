@@ -1,11 +1,15 @@
 // Shapes of drawings in SVG: what they are painted with, and where in the drawing they are.
-({ of, tagOf, pageOf, boxOf, attribute, named, CLEAR, pixels, tenth, numbered, layerOf }) => {
+({ of, tagOf, pageOf, boxOf, attribute, CLEAR, pixels, tenth, numbered, layerOf }) => {
+  const hrefOf = (element) => element.getAttribute("href") ?? element.getAttribute("xlink:href") ?? "";
+  // What is in a page may be named by a script that counts.
+  const counted = (name) => "#" + name.replace(/\d+/g, "0");
+  const named = (text) => text.replace(/url\("?[^#")]*#([^")]*)"?\)/g, (_, name) => counted(name));
   // What is drawn by reference: colours of a gradient, or shapes of a pattern or the end of a line.
   const referred = (element, text) => {
     const name = /url\("?[^#")]*#([^")]*)/.exec(text)?.[1];
     let found = name && Document.prototype.getElementById.call(pageOf(element), name);
     for (let hops = 0; found && hops < 3 && /Gradient$/.test(tagOf(found)) && !Element.prototype.querySelector.call(found, "stop"); hops++)
-      found = Document.prototype.getElementById.call(pageOf(element), (found.getAttribute("href") ?? found.getAttribute("xlink:href") ?? "#").slice(1));
+      found = Document.prototype.getElementById.call(pageOf(element), hrefOf(found).slice(1));
     if (!found) return named(text);
     if (!references.has(found)) references.set(found, wordsOf(found, of(pageOf(element), "defaultView")));
     return references.get(found);
@@ -27,10 +31,10 @@
     ends.push(...ENDS.filter((name) => (style[name] ?? "none") !== "none").map((name) => referred(element, style[name])));
     return fill + " line " + tenth(style.strokeWidth) + " " + inkOf(element, style.stroke, style.strokeOpacity) + dashes + ends.map((one) => " " + one).join("");
   };
-  // Of what is in a file its own name; one in the page may be counted by a script.
+  // Of what is in a file its own name.
   const used = (element) => {
-    const [file, name] = (element.getAttribute("href") ?? element.getAttribute("xlink:href") ?? "").split("#");
-    return " " + (file ? file.split("/").pop() + "#" + (name ?? "") : "#" + (name ?? "").replace(/\d+/g, "0"));
+    const [file, name] = hrefOf(element).split("#");
+    return " " + (file ? file.split("/").pop() + "#" + (name ?? "") : counted(name ?? ""));
   };
   const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "use"]);
   const UNDRAWN = "defs, symbol, clipPath, mask, pattern, marker";

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
-from pinakes.qa.snapshot import Rect, Shape, Snapshot
+from pinakes.qa.snapshot import Box, Rect, Shape, Snapshot
 
 _CELLS = re.compile("([~=]?)([0-9]{1,4})x([0-9]{1,4}):((?:[0-9a-f]{2})*)(?::([01]*))?")
 _COLOURS = 3
@@ -42,6 +43,13 @@ _WITHOUT_LETTERS = (1, 1, 1, 1, 4), 200
 """The same of a drawing without letters."""
 
 
+def shown_by(snapshot: Snapshot, box: Box) -> str:
+    """What a box shows, as cells of `show_alike`; empty if that is not known."""
+    if box.decoded is None or not 0 <= box.decoded < len(snapshot.decoded):
+        return ""
+    return snapshot.decoded[box.decoded]
+
+
 def show_alike(one: str, other: str) -> bool:
     """Whether two pictures show the same, by their cells: `COLUMNSxROWS:HEX`, two digits a
     colour; several that are shown in one place have `;` between them.
@@ -65,36 +73,54 @@ def _is_alike(one: str, other: str) -> bool:
         return True
     if _BROKEN in (one, other):
         return False
-    found = _CELLS.fullmatch(one), _CELLS.fullmatch(other)
-    if found[0] is None or found[1] is None or found[0].groups()[1:3] != found[1].groups()[1:3]:
+    was, now = _read_cells(one), _read_cells(other)
+    if was is None or now is None or (was.columns, was.rows) != (now.columns, now.rows):
         return True
-    if (found[0][1] == "") is not (found[1][1] == ""):
+    if bool(was.how) is not bool(now.how):
         return True
-    columns, rows = int(found[0][2]), int(found[0][3])
-    mine, theirs = (bytes.fromhex(cells[4]) for cells in found if cells)
-    if not len(mine) == len(theirs) == _COLOURS * columns * rows:
-        return True
-    if not found[0][1]:
-        return all(abs(a - b) < _APART for a, b in zip(mine, theirs, strict=True))
-    return _are_drawn_alike(mine, theirs, columns, rows, found)
+    if not was.how:
+        return all(abs(a - b) < _APART for a, b in zip(was.colours, now.colours, strict=True))
+    return _are_drawn_alike(was, now)
 
 
-def _are_drawn_alike(
-    mine: Sequence[int],
-    theirs: Sequence[int],
-    columns: int,
-    rows: int,
-    found: Sequence[re.Match[str] | None],
-) -> bool:
-    hows, lists = ([cells[group] for cells in found if cells] for group in (1, 5))
+class _Cells(NamedTuple):
+    """What a text for `show_alike` says: who drew them, how many they are, their colours, and which
+    hold letters, as far as that is known."""
+
+    how: str
+    columns: int
+    rows: int
+    colours: bytes
+    lettered: frozenset[int] | None
+
+
+def _read_cells(text: str) -> _Cells | None:
+    found = _CELLS.fullmatch(text)
+    if found is None:
+        return None
+    how, columns, rows, colours, marks = found.groups()
+    if len(colours) != 2 * _COLOURS * int(columns) * int(rows):
+        return None
+    lettered = frozenset(at for at, mark in enumerate(marks or "") if mark == "1")
+    return _Cells(
+        how,
+        int(columns),
+        int(rows),
+        bytes.fromhex(colours),
+        lettered if marks is not None else None,
+    )
+
+
+def _are_drawn_alike(was: _Cells, now: _Cells) -> bool:
+    mine, theirs, columns, rows = was.colours, now.colours, was.columns, was.rows
     apart = [at for at, a in enumerate(mine) if abs(a - theirs[at]) >= _MANY_APART]
-    lettered = {at for cells in lists for at in _marked(cells or "")}
+    lettered = (was.lettered or frozenset()) | (now.lettered or frozenset())
     clear = [at for at in apart if at // _COLOURS not in lettered]
     most = max((abs(mine[at] - theirs[at]) for at in clear), default=0)
-    if _ANYWHERE not in hows:
+    if _ANYWHERE not in (was.how, now.how):
         if len(clear) > _MANY or most >= _DRAWN_APART:
             return False
-    elif None not in lists and most >= _LETTERS_APART:
+    elif None not in (was.lettered, now.lettered) and most >= _LETTERS_APART:
         edges = _edges(mine, columns) | _edges(theirs, columns)
         moved = {at // _COLOURS for at in clear if abs(mine[at] - theirs[at]) >= _DRAWN_APART}
         if len(moved) < _LAID_OUT * len(edges - lettered):
@@ -102,10 +128,6 @@ def _are_drawn_alike(
     return not any(_strange(mine, theirs, columns, rows, apart)) and not any(
         _strange(theirs, mine, columns, rows, apart)
     )
-
-
-def _marked(cells: str) -> Iterator[int]:
-    return (at for at, mark in enumerate(cells) if mark == "1")
 
 
 def _edges(colours: Sequence[int], columns: int) -> set[int]:

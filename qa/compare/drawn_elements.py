@@ -12,6 +12,7 @@ from typing import NamedTuple
 from pinakes.qa.snapshot import Box, Snapshot
 
 from .aspects import ASPECTS, is_automatic, is_code, is_near, is_turned_alike
+from .drawings import shown_by
 
 _LETTERED = frozenset({"text", "control"})
 _OF_LETTERS = frozenset({"colour", "size", "weight", "family", "line height", "spacing"})
@@ -102,10 +103,8 @@ def drawn_elements(snapshot: Snapshot) -> list[Drawn]:
     found = []
     for box in snapshot.boxes:
         if box.look is not None and box.look < len(looks) and len(looks[box.look]) == len(ASPECTS):
-            place, shows = (box.tag, counts[box.tag]), ""
-            if box.decoded is not None and 0 <= box.decoded < len(snapshot.decoded):
-                shows = snapshot.decoded[box.decoded]
-            found.append(Drawn(box, looks[box.look], place, shows))
+            place = box.tag, counts[box.tag]
+            found.append(Drawn(box, looks[box.look], place, shown_by(snapshot, box)))
             counts[box.tag] += 1
     return found
 

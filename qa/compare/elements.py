@@ -76,8 +76,9 @@ def compare_elements(
     is_in_order = True
     if again is not None:
         once_more = drawn_elements(again)
-        is_in_order = not any(_reordered(matched_elements(mine, once_more), once_more))
-        restless = _restless(mine, once_more, is_exact=is_across)
+        pairs_again = matched_elements(mine, once_more)
+        is_in_order = not any(_reordered(pairs_again, once_more))
+        restless = _restless(pairs_again, mine, once_more, is_exact=is_across)
         mine, theirs = (_without(restless, side) for side in (mine, theirs))
     matched = matched_elements(mine, theirs)
     seen = [(one, two) for one, two in matched if one.is_seen or two.is_seen]
@@ -247,12 +248,17 @@ def _without(restless: Sequence[Drawn], side: Sequence[Drawn]) -> list[Drawn]:
     ]
 
 
-def _restless(mine: Sequence[Drawn], again: Sequence[Drawn], *, is_exact: bool) -> list[Drawn]:
-    """Elements that are not the same in two looks at one page, of both.
+def _restless(
+    pairs: Sequence[tuple[Drawn, Drawn]],
+    mine: Sequence[Drawn],
+    again: Sequence[Drawn],
+    *,
+    is_exact: bool,
+) -> list[Drawn]:
+    """Elements that are not the same in two looks at one page, of both; `pairs` are those matched.
 
     `is_exact`: nor are those whose text has other numbers, or whose picture shows something else.
     """
-    pairs = matched_elements(mine, again)
     moved = (
         one
         for one, two in pairs

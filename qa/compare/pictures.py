@@ -14,7 +14,7 @@ from itertools import product
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
 from .arrays_extra import NDArray, cv2, np
-from .drawings import show_alike
+from .drawings import show_alike, shown_by
 from .pixels import SCALE, Mask, Pixels
 
 _SIDE = 16
@@ -85,7 +85,7 @@ def compare_pictures(
         before, after = _small(pixels[0], one), _small(pixels[1], other)
         spread = float(after.std())
         flattened += spread <= _FLAT and float(before.std()) > max(_FLAT, 2 * spread)
-        if _are_decoded_alike(_shown(first, mine_box), _shown(second, their_box)):
+        if _are_decoded_alike(shown_by(first, mine_box), shown_by(second, their_box)):
             continue
         if _is_raster(mine_box) and mine_box.text == their_box.text:
             raster = max(raster, _changed_raster(pixels, (one, other)))
@@ -133,11 +133,6 @@ def _is_raster(box: Box) -> bool:
         and bool(box.text)
         and min(box.rect.width, box.rect.height) >= _LEAST_RASTER
     )
-
-
-def _shown(snapshot: Snapshot, box: Box) -> str:
-    known = box.decoded is not None and 0 <= box.decoded < len(snapshot.decoded)
-    return snapshot.decoded[box.decoded or 0] if known else ""
 
 
 def _are_decoded_alike(one: str, other: str) -> bool:
