@@ -31,6 +31,7 @@ class Browser:
     name: str
     kind: Kind
     program: str
+    fallback: str | None = None  # where `program` is not installed
     driver: str | None = None
     version: str = ""  # required prefix of its version
 
@@ -45,7 +46,14 @@ class Installed:
 
 
 BROWSERS = (
-    Browser(name="chromium", kind=Kind.CHROMIUM, program="chromium", driver="chromedriver"),
+    # The shell has the same engine and no windows: two thirds of the processor time.
+    Browser(
+        name="chromium",
+        kind=Kind.CHROMIUM,
+        program="chromium-headless-shell",
+        fallback="chromium",
+        driver="chromedriver",
+    ),
     Browser(name="firefox", kind=Kind.FIREFOX, program="firefox-esr", driver="geckodriver"),
     Browser(name="webkitgtk", kind=Kind.WEBKITGTK, program="xvfb-run", driver="WebKitWebDriver"),
     Browser(
@@ -94,19 +102,22 @@ def installed(browser: Browser, cache: Path) -> Installed:
     Raises:
         ConfigError: a program is missing; the message says which, and what installs it.
     """
-    found = {}
-    for name in filter(None, (browser.program, browser.driver)):
-        path = _found(name, cache)
-        if path is None:
-            raise ConfigError(
-                f"browser {browser.name}: {name} not found in {cache} or on PATH; "
-                f"install it with `{INSTALL}`"
-            )
-        found[name] = path
     return Installed(
         browser=browser,
-        program=found[browser.program],
-        driver=found[browser.driver] if browser.driver else None,
+        program=_first_found(browser, cache, browser.program, browser.fallback),
+        driver=_first_found(browser, cache, browser.driver) if browser.driver else None,
+    )
+
+
+def _first_found(browser: Browser, cache: Path, *names: str | None) -> Path:
+    wanted = [name for name in names if name is not None]
+    for name in wanted:
+        path = _found(name, cache)
+        if path is not None:
+            return path
+    raise ConfigError(
+        f"browser {browser.name}: {' or '.join(wanted)} not found in {cache} or on PATH; "
+        f"install it with `{INSTALL}`"
     )
 
 

@@ -60,6 +60,7 @@ def flags(proxy: Proxy, viewport: Viewport) -> list[str]:
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--ignore-certificate-errors",  # see Proxy
+        "--block-new-web-contents",  # the headless shell has no popup blocker
     ]
 
 
@@ -159,8 +160,6 @@ class PipedChromium:
             *flags(proxy, viewport),
             f"--user-data-dir={profile_folder(scratch)}",
             "--remote-debugging-pipe",
-            # The headless shell has no popup blocker.
-            "--block-new-web-contents",
         ]
         self._pipe = DevToolsPipe(command, keep=KEPT)
         self.process_session = self._pipe.process.pid

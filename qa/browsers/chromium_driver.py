@@ -12,7 +12,7 @@ from pinakes.qa.browsers.chromium import ChromiumTab, flags
 from pinakes.qa.browsers.chromium_events import KEPT
 from pinakes.qa.browsers.driven import POPEN, quit_driver, translated, wrapped
 from pinakes.qa.browsers.selenium_extra import Chrome, ChromeOptions, ChromeService
-from pinakes.qa.browsers.tab import Proxy, Viewport, profile_folder
+from pinakes.qa.browsers.tab import Proxy, Viewport
 
 # No account, no search engine, no downloads, no PDF viewer.
 _PREFERENCES = {
@@ -104,7 +104,8 @@ def open_chromium(
     options.binary_location = str(installed.program)
     options.page_load_strategy = "none"
     options.unhandled_prompt_behavior = "dismiss"
-    for flag in (*flags(proxy, viewport), f"--user-data-dir={profile_folder(scratch)}"):
+    # The driver makes the profile, in TMPDIR: with one of ours the shell opens no page.
+    for flag in flags(proxy, viewport):
         options.add_argument(flag)
     options.add_experimental_option("prefs", _PREFERENCES)
     # The driver adds this flag; with it a page could open any number of tabs.

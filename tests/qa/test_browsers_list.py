@@ -49,11 +49,24 @@ def test_a_missing_program_is_named_with_what_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    with pytest.raises(ConfigError, match=r"chromium: chromium not found .*`make browsers`"):
+    with pytest.raises(ConfigError, match=r"firefox: firefox-esr not found .*`make browsers`"):
+        installed(browser_named("firefox"), tmp_path)
+    program(tmp_path / "bin" / "firefox-esr")
+    with pytest.raises(ConfigError, match="firefox: geckodriver not found"):
+        installed(browser_named("firefox"), tmp_path)
+
+
+def test_chromium_is_the_headless_shell_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(ConfigError, match="chromium-headless-shell or chromium not found"):
         installed(browser_named("chromium"), tmp_path)
-    program(tmp_path / "bin" / "chromium")
-    with pytest.raises(ConfigError, match="chromium: chromedriver not found"):
-        installed(browser_named("chromium"), tmp_path)
+    program(tmp_path / "bin" / "chromedriver")
+    whole = program(tmp_path / "bin" / "chromium")
+    assert installed(browser_named("chromium"), tmp_path).program == whole
+    shell = program(tmp_path / "bin" / "chromium-headless-shell")
+    assert installed(browser_named("chromium"), tmp_path).program == shell
 
 
 def test_the_cache_goes_before_path_and_the_working_folder_is_not_looked_in(
