@@ -211,6 +211,11 @@ class Snapshot:
             if moment is not None and moment.tzinfo is None:
                 raise ValueError("datetime without a time zone")
 
+    @property
+    def goes_on_below_image(self) -> bool:
+        """Whether the image has the page's beginning alone."""
+        return self.image is not None and self.image.height < (self.page_height or 0)
+
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """One JSON object in UTF-8, schema version first; equal snapshots give equal bytes."""

@@ -23,6 +23,8 @@ _PAUSE_S = 0.05
 _QUIET_S = 0.2
 _MOST_REDIRECTS = 20
 _TRIES = 3
+_BELOW_ALL = 1 << 53
+"""CSS pixels; no page is that high."""
 _ABORTED = frozenset({"net::ERR_ABORTED", "NS_BINDING_ABORTED"})
 # Fields of the results of readiness.js and observe.js.
 _STATE = frozenset({"uri", "blank", "error", "complete", "asked", "pictures"})
@@ -63,8 +65,8 @@ class Limits:
     elements: int = 50_000
     depth: int = 4
 
-    def of_observation(self) -> dict[str, int]:
-        """The limits that observe.js uses."""
+    def of_observation(self, *, is_known: bool = False) -> dict[str, int]:
+        """The limits that observe.js uses; `is_known`: no picture needs to be decoded."""
         names = ("boxes", "frames", "media", "resources", "urls", "url", "text")
         more = ("elements", "depth", "canvases", "decoding_ms")
         return {
@@ -72,7 +74,7 @@ class Limits:
             "shapes": self.shapes if self.across else 0,
             "across": int(self.across),
             "rest_ms": self.rest_ms if self.across else 0,
-            "decoding_from": 0 if self.across else self.height,
+            "decoding_from": _BELOW_ALL if is_known else 0 if self.across else self.height,
         }
 
 
@@ -121,10 +123,14 @@ class Look:
         keep: Callable[[bytes], Image],
         masked: Sequence[str] = (),
         without_strips: bool = False,
+        is_known: Callable[[], bool] | None = None,
     ) -> None:
         """`masked` are CSS selectors of elements that are not compared.
 
         `without_strips`: strips that ask for consent are taken away first.
+
+        `is_known` is asked once a complete page has requested what it requests: if so, the image
+        is that of the first screen, and no picture is decoded.
         """
         self.snapshot = blank
         self._tab = tab
@@ -133,6 +139,7 @@ class Look:
         self._keep = keep
         self._masked = list(masked)
         self._without_strips = without_strips
+        self._is_known = is_known
         self._began = time.monotonic()
         self._timings: list[tuple[str, int]] = []
 
@@ -211,10 +218,18 @@ class Look:
         self._try(script("scroll"), self._limits.height, self._limits.scroll_pause_ms)
         self._calm()
         self._mark("scrolled")
+        is_known = (
+            self._is_known is not None
+            and self.snapshot.outcome is Outcome.COMPLETE
+            and self._is_known()
+        )
+        if is_known:
+            self._limits = replace(self._limits, height=self._viewport.height)
         if self._without_strips:
             self._take_strips()
         overlay = self._try(script("overlay"), False)
-        observed = self._try(observing(), self._limits.of_observation())
+        limits = self._limits.of_observation(is_known=is_known)
+        observed = self._try(observing(), limits)
         if observed is not None:  # otherwise refused, and a reason says so
             self._note_observed(observed, overlay)
         if self.snapshot.media_type in _NO_PAGES:

@@ -78,12 +78,13 @@ class Session:
         pins: Pins,
         folder: Path,
         on_blank: Callable[[], None] | None = None,
+        is_known: Callable[[], bool] | None = None,
     ) -> Snapshot:
         """Capture a page; images go to `folder`.
 
         Returns a snapshot whatever the page does.  `on_blank` is called when the previous page is
         left and a blank one is open: requests before belong to the previous page, requests after
-        to this one.
+        to this one.  `is_known`: see `Look`.
 
         Raises:
             ConfigError: the browser cannot be started; or, with its first page, a masked selector
@@ -112,6 +113,7 @@ class Session:
             keep=keep,
             masked=self._masked,
             without_strips=self._without_strips,
+            is_known=is_known,
         )
         with killed_after(tab.process_session, self._limits.page_s) as struck:
             try:

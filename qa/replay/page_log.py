@@ -164,14 +164,21 @@ class OpenPage:
             self._under_way -= 1
             self._changed.notify_all()
 
+    def so_far(self, patience_s: float) -> PageLog:
+        """The log up to now; requests not finished after that time are `unfinished` in it."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._under_way, patience_s)
+            return self._log()
+
     def close(self, patience_s: float) -> PageLog:
         """The log; requests not finished after that time stay `unfinished`."""
         with self._changed:
             self._changed.wait_for(lambda: not self._under_way, patience_s)
             self._closed = True
-            return PageLog(
-                name=self._name, exchanges=tuple(self._exchanges), left_out=self._left_out
-            )
+            return self._log()
+
+    def _log(self) -> PageLog:
+        return PageLog(name=self._name, exchanges=tuple(self._exchanges), left_out=self._left_out)
 
 
 def _within_bounds(exchange: Exchange) -> Exchange:

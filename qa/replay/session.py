@@ -108,6 +108,18 @@ class ProxySession:
                 raise ConfigError("another page of this session is open")
             self._page = ShownPage(name, moment.astimezone(timezone.utc))
 
+    def log_so_far(self, *, patience_s: float = 0.2) -> PageLog:
+        """The log of the open page up to now, once its requests are answered, or after that time.
+
+        Raises:
+            ConfigError: no page is open.
+        """
+        with self._lock:
+            page = self._page
+        if page is None:
+            raise ConfigError("no page of this session is open")
+        return page.log.so_far(patience_s)
+
     def end_page(self, *, patience_s: float = 2.0) -> PageLog:
         """Close the page once its requests are answered, or after that time.
 

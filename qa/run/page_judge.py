@@ -96,14 +96,16 @@ class PageJudge:
     def judge(self, drawn: Drawn, pairs: Sequence[Pair]) -> list[JudgedPair]:
         """Judge these pairs of a page; sides that are in none of them do not capture it."""
         looks = PageLooks(self._sides, drawn, self._folder)
+        for pair in pairs if self._prove_first else ():
+            if self._are_generations(pair):
+                is_alone = all(other == pair or not {*other} & {*pair} for other in pairs)
+                looks.skip_if_same(*pair, is_for_one_pair=is_alone)
         return [
             JudgedPair(result=self._judge(drawn, pair, looks), weight=drawn.weight)
             for pair in pairs
         ]
 
     def _judge(self, drawn: Drawn, pair: Pair, looks: PageLooks) -> PairResult:
-        if self._prove_first and self._are_generations(pair):
-            looks.skip_if_same(*pair)
         looks.look_at_once(pair)
         reference, other = self._comparable(pair, looks)
         comparison, took = self._compare(reference, other)
@@ -308,9 +310,11 @@ def _is_seed(exchange: Exchange) -> bool:
 
 def _kinds(looked: LookResult) -> Iterator[str]:
     """The kind of the page by itself, whatever it is compared with."""
-    pixels = looked.loaded.pixels
-    image = statistics_of(pixels) if pixels is not None else None
-    for kind in page_kinds(looked.loaded.snapshot, image):
+    pixels, snapshot = looked.loaded.pixels, looked.loaded.snapshot
+    # That a page is blank is not to be seen in an image of its beginning.
+    is_whole = not snapshot.goes_on_below_image
+    image = statistics_of(pixels) if pixels is not None and is_whole else None
+    for kind in page_kinds(snapshot, image):
         yield f"{kind.kind.value}: {kind.reason}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views.side import LookResult, ReplaySide, Side
@@ -17,6 +18,7 @@ from .decision import changed_outcomes
 from .plan import is_replay
 
 _NOT_SHOWN = "not captured: all requests of the reference would get the same bytes"
+_FIRST_SCREEN = "the image is of the first screen: all requests would get the same bytes now"
 
 
 class PageLooks:
@@ -42,23 +44,34 @@ class PageLooks:
                 for name, looked in zip(replayed, pool.map(self.look_again, replayed), strict=True):
                     self._looked[name] = looked
 
-    def skip_if_same(self, before: str, current: str) -> None:
-        """Use the capture of `before` for `current` as well, if the same bytes would be sent."""
-        side, first = self._sides[current], self.at(before)
-        log = first.log
-        if current in self._looked or not isinstance(side, ReplaySide):
+    def skip_if_same(self, before: str, current: str, *, is_for_one_pair: bool) -> None:
+        """Use the capture of `before` for `current` as well, if the same bytes would be sent.
+
+        `is_for_one_pair`: no other pair is compared with these captures.  Then the image of such
+        a page is that of its first screen, the rest being proven.
+        """
+        side, now = self._sides[before], self._sides[current]
+        if current in self._looked or not isinstance(now, ReplaySide):
             return
-        if first.loaded.snapshot.outcome is not Outcome.COMPLETE:
-            return
-        if log is None or not log.payloads or not log.is_repeatable:
-            return
-        started = time.monotonic()
-        again = side.repeat_requests(log, self.moment)
-        same = again.payloads == log.payloads and again.heads == log.heads
-        if same and not changed_outcomes(log, again):
-            took = round(1000 * (time.monotonic() - started))
+        repeated = _Repeated(now, self.moment)
+        if is_for_one_pair and before not in self._looked and isinstance(side, ReplaySide):
+            first = side.look(self._url, self.moment, self._folder, is_known=repeated.is_same)
+            is_first_screen = repeated.was_same
+        else:
+            first, is_first_screen = self.at(before), False
+        snapshot, log = first.loaded.snapshot, first.log
+        again = None
+        if log is not None and snapshot.outcome is Outcome.COMPLETE:
+            again = repeated.answers(log)
+        if again is not None:
+            note = _FIRST_SCREEN if is_first_screen and snapshot.goes_on_below_image else None
             loaded = replace(first.loaded, payloads=again.payloads)
-            self._looked[current] = LookResult(loaded, again, took, note=_NOT_SHOWN)
+            self._looked[before] = first._replace(note=note)
+            self._looked[current] = LookResult(
+                loaded, again, repeated.milliseconds, note=_NOT_SHOWN
+            )
+        elif not is_first_screen:
+            self._looked[before] = first
 
     def at(self, name: str) -> LookResult:
         """The capture by this side."""
@@ -69,3 +82,38 @@ class PageLooks:
     def look_again(self, name: str) -> LookResult:
         """A new capture by this side."""
         return self._sides[name].look(self._url, self.moment, self._folder)
+
+
+class _Repeated:
+    """The requests of a page, repeated to another generation without a browser."""
+
+    def __init__(self, side: ReplaySide, moment: datetime) -> None:
+        self._side = side
+        self._moment = moment
+        self._last: PageLog | None = None
+        self._again: PageLog | None = None
+        self.milliseconds = 0
+
+    def is_same(self, log: PageLog) -> bool:
+        """Whether all requests of the log are answered the same."""
+        return self.answers(log) is not None
+
+    @property
+    def was_same(self) -> bool:
+        """Whether those asked about last were."""
+        return self._again is not None
+
+    def answers(self, log: PageLog) -> PageLog | None:
+        """The answers, if they are the same; the same log is not repeated twice."""
+        if log != self._last:
+            self._last, self._again = log, self._repeat(log)
+        return self._again
+
+    def _repeat(self, log: PageLog) -> PageLog | None:
+        if not log.payloads or not log.is_repeatable:
+            return None
+        started = time.monotonic()
+        again = self._side.repeat_requests(log, self._moment)
+        self.milliseconds = round(1000 * (time.monotonic() - started))
+        same = again.payloads == log.payloads and again.heads == log.heads
+        return again if same and not changed_outcomes(log, again) else None

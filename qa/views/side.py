@@ -67,8 +67,13 @@ class Browser(Protocol):
         pins: Pins,
         folder: Path,
         on_blank: Callable[[], None] | None = None,
+        is_known: Callable[[], bool] | None = None,
     ) -> Snapshot:
-        """Capture a page; `on_blank` is called when the previous page is left."""
+        """Capture a page; `on_blank` is called when the previous page is left.
+
+        `is_known` is asked once the page has requested what it requests: if so, an image of the
+        first screen is enough.
+        """
         ...
 
 
@@ -81,15 +86,24 @@ class ReplaySide:
         self._session = session
         self._browser = browser
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-        """See `Side`.
+    def look(
+        self,
+        url: str,
+        moment: datetime,
+        folder: Path,
+        *,
+        is_known: Callable[[PageLog], bool] | None = None,
+    ) -> LookResult:
+        """See `Side`; `is_known` is given the requests of the page, and see `Browser`.
 
         Raises:
             StoreUnavailable: a store did not answer, so the page's look is unknown.
         """
         started = time.monotonic()
         page = Page(url, moment, url, Pins(clock=moment))
-        snapshot, log = capture_with_log(self._browser, self._session, page, folder)
+        snapshot, log = capture_with_log(
+            self._browser, self._session, page, folder, is_known=is_known
+        )
         _check_available(log)
         took = round(1000 * (time.monotonic() - started))
         snapshot = failed_if_not_answered(
@@ -138,7 +152,12 @@ class Page(NamedTuple):
 
 
 def capture_with_log(
-    browser: Browser, session: ProxySession, page: Page, folder: Path
+    browser: Browser,
+    session: ProxySession,
+    page: Page,
+    folder: Path,
+    *,
+    is_known: Callable[[PageLog], bool] | None = None,
 ) -> tuple[Snapshot, PageLog]:
     """Capture a page with its log.
 
@@ -153,7 +172,13 @@ def capture_with_log(
         begun = True
 
     try:
-        snapshot = browser.capture(page.address, pins=page.pins, folder=folder, on_blank=begin)
+        snapshot = browser.capture(
+            page.address,
+            pins=page.pins,
+            folder=folder,
+            on_blank=begin,
+            is_known=None if is_known is None else lambda: is_known(session.log_so_far()),
+        )
     except BaseException:
         if begun:
             session.end_page()

@@ -101,6 +101,55 @@ def refused(_: bytes) -> Image:
     raise PageRefused("5 bytes that are no PNG")
 
 
+class Measured(Tab):
+    """Notes the height of images, and from where pictures are decoded."""
+
+    def __init__(self, *states: dict[str, Any]) -> None:
+        super().__init__(*states)
+        self.noted: list[object] = []
+
+    def run(self, function: str, *arguments: object) -> Any:
+        if function == observing():
+            self.noted.append(arguments[0]["decoding_from"])  # type: ignore[index]
+            return {"page_height": 9_000}
+        return super().run(function, *arguments)
+
+    def shoot(self, width: int, height: int) -> bytes:
+        self.noted.append(height)
+        return b"image"
+
+
+@pytest.mark.parametrize(
+    ("is_known", "is_complete", "noted", "asked"),
+    [
+        (None, True, [4_000, 4_000], 0),
+        (False, True, [4_000, 4_000], 1),
+        (True, True, [1 << 53, 768], 1),
+        (True, False, [4_000, 4_000], 0),  # what was not shown to the end is not known
+    ],
+)
+def test_of_what_is_known_the_first_screen_is_enough(
+    is_known: bool | None, is_complete: bool, noted: list[int], asked: int
+) -> None:
+    tab, calls = Measured(LOADED | {"complete": is_complete}), []
+
+    def ask() -> bool:
+        calls.append(len(tab.noted))
+        return bool(is_known)
+
+    blank = Snapshot(
+        url="http://a.example/", browser="b", browser_version="1", taken=MOMENT, clock=None,
+        seed=None, outcome=Outcome.CUT_OFF, viewport_width=9, viewport_height=9,
+    )  # fmt: skip
+    image = Image(name="n", sha256="s", width=9, height=9)
+    Look(
+        tab, blank, limits=replace(LIMITS, height=4_000, across=False),
+        viewport=Viewport(width=1024, height=768), keep=lambda _: image,
+        is_known=ask if is_known is not None else None,
+    ).take()  # fmt: skip
+    assert (tab.noted, calls) == (noted, [0] * asked)
+
+
 @pytest.mark.parametrize(
     ("keep", "why"),
     [

@@ -179,6 +179,18 @@ def look(session: Session, url: str, folder: Path) -> Snapshot:
     return session.capture(url, pins=PINS, folder=folder)
 
 
+def test_of_a_known_page_the_image_is_its_first_screen(session: Session, tmp_path: Path) -> None:
+    url = "https://site.example/"
+    whole = look(session, url, tmp_path)
+    seen = session.capture(url, pins=PINS, folder=tmp_path, is_known=lambda: True)
+    assert whole.image is not None
+    assert seen.image is not None
+    assert (seen.image.height, whole.image.height) == (VIEWPORT.height, whole.page_height)
+    assert (seen.title, seen.page_height) == (whole.title, whole.page_height)
+    assert "inner frame" in seen.text
+    assert (seen.goes_on_below_image, whole.goes_on_below_image) == (True, False)
+
+
 def pinned(session: Session) -> bool:
     return session.name != "webkitgtk"
 

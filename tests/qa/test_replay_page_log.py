@@ -56,6 +56,16 @@ def test_what_hangs_is_unfinished_and_cannot_be_noted_later() -> None:
     assert [e.outcome for e in log.exchanges] == ["unfinished"]
 
 
+def test_a_log_so_far_leaves_the_page_open() -> None:
+    page = OpenPage("p")
+    first, second = (page.begin("GET", f"{SITE}{n}") for n in range(2))
+    page.finish(first, exchange("hit"))
+    assert [e.outcome for e in page.so_far(0).exchanges] == ["hit", "unfinished"]
+    page.finish(second, exchange("miss"))
+    page.finish(page.begin("GET", f"{SITE}2"), exchange("hit"))
+    assert [e.outcome for e in page.close(0).exchanges] == ["hit", "miss", "hit"]
+
+
 @pytest.mark.parametrize("more", [0, 5])
 def test_no_page_fills_the_memory(more: int) -> None:
     page = OpenPage("p")

@@ -45,9 +45,17 @@ class Asking:
         self._client = client
         self.asked: list[str] = []
         self.films: tuple[str, ...] = ()
+        self.late: tuple[str, ...] = ()
+        self.known: list[bool | None] = []
 
     def capture(
-        self, url: str, *, pins: Pins, folder: Path, on_blank: Callable[[], None] | None = None
+        self,
+        url: str,
+        *,
+        pins: Pins,
+        folder: Path,
+        on_blank: Callable[[], None] | None = None,
+        is_known: Callable[[], bool] | None = None,
     ) -> Snapshot:
         if on_blank is not None:
             on_blank()
@@ -57,6 +65,9 @@ class Asking:
             self._client.ask(f"{SITE}{name}")
         for film in self.films:
             self._client.ask(film, fields={"Range": "bytes=0-"})
+        self.known.append(is_known() if is_known is not None else None)
+        for late in self.late:
+            self._client.ask(late)
         return Snapshot(
             url=url, browser="asking", browser_version="1", seed=None, clock=pins.clock,
             taken=datetime(2026, 1, 1, tzinfo=timezone.utc), outcome=Outcome.COMPLETE,
@@ -229,12 +240,39 @@ def test_proven_first_a_page_is_shown_again_only_where_it_is_not_the_same(folder
         }
         assert all("not captured" in result.other.reasons[-1] for result in results)
         assert len(before.asked) == PAGES
+        assert before.known == [True] * PAGES  # an image of the first screen is enough
         assert current.asked == []
     point_elsewhere(folder)
     with looking(folder, prove_first=True) as (look, (before, current)):
         results = [look.judge(one, [PAIR])[0].result for one in drawn]
+        assert before.known == [result.url != f"{SITE}/1" for result in results]
         assert current.asked == [f"{SITE}/1"]
     assert {result.url: (result.verdict, result.reasons) for result in results} == judge(folder)
+
+
+def test_what_a_page_asks_for_after_the_proof_is_proven_too(folder: Path) -> None:
+    [drawn] = [one for one in drawn_of(folder) if one.page.url == f"{SITE}/0"]
+    with looking(folder, prove_first=True) as (look, (before, current)):
+        before.late = current.late = (f"{SITE}/2.png", f"{SITE}/nowhere.png")
+        [pair] = look.judge(drawn, [PAIR])
+        assert (before.asked, current.asked) == ([f"{SITE}/0"], [])
+    assert (pair.result.verdict, pair.result.confidence) == (Verdict.SIMILAR, 1.0)
+    point_elsewhere(folder)
+    with looking(folder, prove_first=True) as (look, (before, current)):
+        before.late = current.late = (f"{SITE}/1.png",)
+        [pair] = look.judge(drawn, [PAIR])
+        # Its image was of the first screen, so it is looked at once more, for a whole one.
+        assert (before.known, current.known) == ([True, None], [None])
+    assert pair.result.verdict is Verdict.DISSIMILAR
+    assert pair.result.reasons[0].startswith(HARM)
+
+
+def test_what_another_pair_needs_is_captured_whole(folder: Path) -> None:
+    [drawn, *_] = drawn_of(folder)
+    across = Pair("current.asking", "before.asking")
+    with looking(folder, prove_first=True) as (look, (before, _)):
+        look.judge(drawn, [PAIR, across])
+        assert before.known == [None]
 
 
 @pytest.mark.browsers

@@ -25,7 +25,13 @@ class AskingBrowser:
         self.pins: list[Pins] = []
 
     def capture(
-        self, url: str, *, pins: Pins, folder: Path, on_blank: Callable[[], None] | None = None
+        self,
+        url: str,
+        *,
+        pins: Pins,
+        folder: Path,
+        on_blank: Callable[[], None] | None = None,
+        is_known: Callable[[], bool] | None = None,
     ) -> Snapshot:
         """The page, and every `src=` and `href=` in it; redirects are followed."""
         if on_blank is not None:

@@ -93,8 +93,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--look-twice",
         action="store_true",
-        help="for before and current: capture a page as it is now even if all its requests would "
-        "get the same bytes as before",
+        help="for before and current: capture a page as it is now, and both as whole images, even "
+        "if all its requests would get the same bytes as before",
     )
     parser.add_argument(
         "--mask",
