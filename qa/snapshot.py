@@ -11,6 +11,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timezone
 from enum import Enum
+from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -274,10 +275,18 @@ def _value(cls: Any, document: Any) -> Any:
         return cls(document)
     if cls in (int, float, str, bool):
         return _primitive(cls, document)
-    hints = get_type_hints(cls)
-    if unknown := document.keys() - {field.name for field in fields(cls)}:
+    hints = _hints(cls)
+    if unknown := document.keys() - hints.keys():
         raise ValueError(f"unknown fields {sorted(unknown)}")
     return cls(**{name: _value(hints[name], value) for name, value in document.items()})
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    """The types of a class's fields, by name: they are resolved from text, which takes longer than
+    all else here."""
+    hints = get_type_hints(cls)
+    return {field.name: hints[field.name] for field in fields(cls)}
 
 
 def _tuple(inner: tuple[Any, ...], document: Any) -> tuple[Any, ...]:

@@ -115,6 +115,10 @@ ANSWERS: dict[str, Answer | Callable[[str], Answer]] = {
     ),
     "http://nothing.example/": Answer(status=204, headers={}),
     "http://circle.example/": Answer(status=302, headers={"Location": "http://circle.example/"}),
+    "http://scrolled.example/": page(
+        "<style>body { height: 3000px; background: linear-gradient(red, blue) }</style>"
+        "<script>setInterval(() => scrollTo(0, 700), 20)</script>"
+    ),
     "http://tall.example/": page("<div style='height:50000px;background:#eee'>tall</div>"),
     "http://hang.example/": page("<p>hang<script>while (true) {}</script>"),
     "http://bare.example/": page(""),
@@ -189,6 +193,18 @@ def test_of_a_known_page_the_image_is_its_first_screen(session: Session, tmp_pat
     assert (seen.title, seen.page_height) == (whole.title, whole.page_height)
     assert "inner frame" in seen.text
     assert (seen.goes_on_below_image, whole.goes_on_below_image) == (True, False)
+
+
+def test_a_page_that_scrolls_itself_is_seen_from_its_top(session: Session, tmp_path: Path) -> None:
+    cv2 = pytest.importorskip("cv2", reason="no OpenCV: make dev-qa")
+    url, tops = "http://scrolled.example/", []
+    for is_known in (None, lambda: True):
+        seen = session.capture(url, pins=PINS, folder=tmp_path, is_known=is_known)
+        assert seen.image is not None
+        tops.append(cv2.imread(str(tmp_path / seen.image.name))[: VIEWPORT.height // 2])
+    assert tops[0][0, 400, 2] > 250  # red
+    if session.name != "webkitgtk":  # whose image is that of its window
+        assert (tops[0] == tops[1]).all()
 
 
 def pinned(session: Session) -> bool:
