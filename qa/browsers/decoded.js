@@ -68,7 +68,7 @@
     const scale = largest / Math.max(width, height);
     return [width, height].map((side) => Math.max(1, Math.round(side * scale)));
   };
-  // Where letters were drawn on a canvas, as pins.js tells: corners of rectangles, or anywhere.
+  // Where letters were drawn on a canvas, as letters.js tells: corners of rectangles, or anywhere.
   const lettersOf = (canvas) => {
     let told = "anywhere";
     const hear = (event) => { told = String(event.detail); };
@@ -86,7 +86,7 @@
   };
   const ofCanvas = (canvas) => {
     const { width, height } = canvas, [columns, rows] = [width, height].map((side) => Math.min(MOST_OF_CANVAS, Math.ceil(side / SIDE)));
-    const told = lettersOf(canvas), isAnywhere = told === "anywhere" || isLabelled(canvas);
+    const told = limits.across ? lettersOf(canvas) : "", isAnywhere = limits.across && (told === "anywhere" || isLabelled(canvas));
     const text = cells(canvas, width, height, columns, rows, isAnywhere ? "~" : "=", groundOf(canvas));
     if (text === null || told === "anywhere" || !(told || isAnywhere)) return text;
     const lettered = new Uint8Array(columns * rows), bounded = (at, most) => Math.max(0, Math.min(most - 1, Math.floor(at)));

@@ -104,10 +104,14 @@ def observing() -> str:
     return f"(limits) => ({script('observe')})(limits, {parts})"
 
 
-def pinning(pins: Pins, now: datetime) -> str:
-    """The script that runs before the page's scripts; `now` is the clock of this machine."""
+def pinning(pins: Pins, now: datetime, *, across: bool) -> str:
+    """The script that runs before the page's scripts; `now` is the clock of this machine.
+
+    `across`: see `Limits`.
+    """
     shift_ms = round((pins.clock - now).total_seconds() * 1000)
-    return f"({script('pins')})({shift_ms}, {pins.seed});{pins.before}"
+    letters = f"({script('letters')})();" if across else ""
+    return f"({script('pins')})({shift_ms}, {pins.seed});{letters}{pins.before}"
 
 
 class Look:

@@ -151,7 +151,7 @@ class Session:
                 did = "takes no page"
                 now = datetime.now(timezone.utc)
                 with killed_after(tab.process_session, self._limits.page_s):
-                    tab.begin(pinning(pins, now))
+                    tab.begin(pinning(pins, now, across=self._limits.across))
                     self._try_selectors(tab)
             except (BrowserGone, PageRefused) as error:
                 self.close()

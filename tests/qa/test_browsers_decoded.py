@@ -297,10 +297,15 @@ def test_one_browser_is_spared_what_only_two_are_compared_by(
     browsers: tuple[Pages, Session, Session], tmp_path: Path
 ) -> None:
     pages, *_ = browsers
-    low = PLAIN + "<p style='height:5000px'><p><img src=/red.png>"
+    own = "/native code/.test(CanvasRenderingContext2D.prototype.fillText)"
+    low = (
+        f"<script>document.title = {own} ? 'its own' : 'wrapped'</script>{PLAIN}"
+        "<p style='height:5000px'><p><img src=/red.png>"
+    )
     pages.answers["http://site.example/"] = page(low)  # type: ignore[index]
     with open_browser("chromium", pages.proxy, Viewport(), limits=Limits(across=False)) as one:
         seen = one.capture("http://site.example/", pins=PINS, folder=tmp_path)
     assert seen.shapes == ()
+    assert seen.title == "its own"
     is_decoded = {box.rect.y > 4000 for box in seen.boxes if box.decoded is not None}
     assert is_decoded == {True}  # only what is below the image
