@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.catalog.file_records import iter_sidecar
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.config import load_configuration
 from pinakes.errors import PinakesError, StoreUnavailable
 from pinakes.mr_jobs.study.index_row import IndexedFile, index_rows
@@ -50,11 +49,7 @@ def read_file(
 
 
 def _sidecar_rows(archive: ArchiveReader, file: IndexedFile) -> Iterator[SidecarRow]:
-    name = sidecar_name(file.stored)
     try:
-        with archive.open(name) as sidecar:
-            yield from read_sidecar(sidecar)
+        yield from iter_sidecar(archive, file.stored)
     except PinakesError as error:
-        raise StoreUnavailable(f"{name}: {error.message}") from error
-    except pa.ArrowException as error:
-        raise StoreUnavailable(f"{name}: no Parquet, or damaged: {error}") from error
+        raise StoreUnavailable(f"{sidecar_name(file.stored)}: {error.message}") from error

@@ -255,4 +255,4 @@ def test_a_sidecar_that_is_not_there_ends_the_study(
     assert "one/a.warc.gz.sidecar.parquet" in told.err
     sidecar.write_bytes(b"PAR1 and no more")
     assert main(command) == 4
-    assert "one/a.warc.gz.sidecar.parquet: no Parquet, or damaged" in capsys.readouterr().err
+    assert "one/a.warc.gz.sidecar.parquet: the sidecar is damaged: " in capsys.readouterr().err

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.errors import InputRefused
+from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import GenerationFacts
@@ -99,9 +99,16 @@ def iter_known_rows(archive: ArchiveReader, names: list[str]) -> Iterator[Sideca
 
 
 def iter_sidecar(archive: ArchiveReader, name: str) -> Iterator[SidecarRow]:
-    """The rows of a stored file's sidecar, in order."""
-    with archive.open(sidecar_name(name)) as file:
-        yield from read_sidecar(file)
+    """The rows of a stored file's sidecar, in order.
+
+    Raises:
+        MalformedRecord: the sidecar is damaged.
+    """
+    try:
+        with archive.open(sidecar_name(name)) as file:
+            yield from read_sidecar(file)
+    except MalformedRecord as error:
+        raise MalformedRecord(error.message, file=sidecar_name(name)) from error
 
 
 def read_rows_anew(
@@ -146,14 +153,13 @@ def capture_at(
     first, where no inner offset is given."""
     if archive.size(sidecar_name(file)) is None:
         return None
-    with archive.open(sidecar_name(file)) as sidecar:
-        for row in read_sidecar(sidecar):
-            if (
-                row.offset == offset
-                and row.row_key is not None
-                and inner_offset in (None, row.inner_offset)
-            ):
-                return row.row_key
-            if row.offset > offset:
-                break
+    for row in iter_sidecar(archive, file):
+        if (
+            row.offset == offset
+            and row.row_key is not None
+            and inner_offset in (None, row.inner_offset)
+        ):
+            return row.row_key
+        if row.offset > offset:
+            break
     return None

@@ -7,9 +7,11 @@ One row per record of every type, in the order of the file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args, get_type_hints
 
-from pinakes.errors import SchemaError
+from pinakes.errors import MalformedRecord, SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,6 +22,7 @@ _BATCH_ROWS = 8192
 # Columns with repeated values: in others a dictionary would be built and discarded.
 _REPEATED = ["type", "status", "method", "media_type", "verified_over", "skip", "findings"]
 _VERSION_KEY = b"pinakes.sidecar"
+_DAMAGED = "the sidecar is damaged"
 
 
 class SidecarRow(NamedTuple):
@@ -72,6 +75,7 @@ def sidecar_name(file: str) -> str:
     return f"{file}.sidecar.parquet"
 
 
+@cache
 def _schema() -> pa.Schema:
     import pyarrow as pa
 
@@ -90,7 +94,14 @@ def write_sidecar(file: BinaryIO, rows: Iterable[SidecarRow]) -> int:
 
     schema = _schema()
     count = 0
-    with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=_REPEATED) as writer:
+    with pq.ParquetWriter(
+        file,
+        schema,
+        compression="zstd",
+        use_dictionary=_REPEATED,
+        # Else most flipped bits are read as other rows.
+        write_page_checksum=True,
+    ) as writer:
         for batch in _batches(rows):
             columns: list[Any] = list(zip(*batch, strict=True))
             arrays = [
@@ -132,15 +143,17 @@ def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:
     """Yield the rows in order.  Memory: one row group.
 
     Raises:
-        SchemaError: the sidecar has a newer version.
+        MalformedRecord: the sidecar is damaged.
+        SchemaError: it has a newer version.
     """
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(file) as parquet:
-        _require_version(parquet)
+    with _parquet(file) as parquet:
+        left = parquet.metadata.num_rows
         for batch in parquet.iter_batches(batch_size=_BATCH_ROWS):
+            left -= len(batch)
             columns = map(_values, batch.columns)
             yield from map(SidecarRow._make, zip(*columns, strict=True))
+        if left:
+            raise MalformedRecord(f"{_DAMAGED}: {left:,} rows are missing")
 
 
 def read_sidecar_at(file: BinaryIO | str, offset: int) -> list[SidecarRow]:
@@ -148,11 +161,8 @@ def read_sidecar_at(file: BinaryIO | str, offset: int) -> list[SidecarRow]:
 
     Reads the footer, and the row groups that may have it.  Raises SchemaError as `read_sidecar`.
     """
-    import pyarrow.parquet as pq
-
     found: list[SidecarRow] = []
-    with pq.ParquetFile(file) as parquet:
-        _require_version(parquet)
+    with _parquet(file) as parquet:
         column = SidecarRow._fields.index("offset")
         for number in range(parquet.num_row_groups):
             among = parquet.metadata.row_group(number).column(column).statistics
@@ -161,6 +171,25 @@ def read_sidecar_at(file: BinaryIO | str, offset: int) -> list[SidecarRow]:
                     rows = zip(*map(_values, batch.columns), strict=True)
                     found += (row for row in map(SidecarRow._make, rows) if row.offset == offset)
     return found
+
+
+@contextmanager
+def _parquet(file: BinaryIO | str) -> Iterator[pq.ParquetFile]:
+    """An open sidecar; what Parquet finds wrong with it is ours."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
+            _require_version(parquet)
+            if parquet.schema_arrow != _schema():
+                raise MalformedRecord(f"{_DAMAGED}: its columns are not those of a sidecar")
+            yield parquet
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk
+        why = str(error).partition("\n")[0]
+        raise MalformedRecord(f"{_DAMAGED}: {why}") from error
 
 
 def _require_version(parquet: pq.ParquetFile) -> None:

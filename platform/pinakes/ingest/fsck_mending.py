@@ -24,7 +24,7 @@ from pinakes.catalog.record_rows import capture_cells, digest_rows, location_of
 from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
 from pinakes.catalog.withdrawals import is_entombed
-from pinakes.errors import InputRefused, SchemaError
+from pinakes.errors import InputRefused, MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location, Pin
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
@@ -33,8 +33,8 @@ from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Put, RowStore, get_row
 
-UNREADABLE = (OSError, ValueError, SchemaError)
-"""What reading a damaged sidecar raises: pyarrow's errors are ValueErrors."""
+UNREADABLE = (OSError, MalformedRecord, SchemaError)
+"""What reading a damaged sidecar raises."""
 _BATCH_ROWS = 1000
 _UNKNOWN = "not known: see the run of this act"
 Claiming = Callable[[FileEntry], AbstractContextManager[Held]]

@@ -14,6 +14,7 @@ from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import is_entombed
+from pinakes.errors import PinakesError
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import iter_records, read_record
@@ -55,19 +56,20 @@ class StoredFileCheck:
         if self._archive.size(sidecar_name(self._name)) is None:
             yield self._sidecar_finding("sidecar-missing", "has no sidecar")
             return
-        try:
-            batches = iter_batches(iter_sidecar(self._archive, self._name))
-            first = next(batches, None)
-        except UNREADABLE as error:
-            yield self._sidecar_finding("sidecar-unreadable", f"sidecar: {error}")
-            return
+        batches = iter_batches(iter_sidecar(self._archive, self._name))
         chosen = random.Random(_seed_of(seed, self._name))  # noqa: S311
-        while first is not None:
-            yield from self._check_rows(first)
+        while True:
+            try:
+                batch = next(batches, None)
+            except UNREADABLE as error:
+                yield self._sidecar_finding("sidecar-unreadable", _message_of(error))
+                return
+            if batch is None:
+                break
+            yield from self._check_rows(batch)
             if not quick and not full:
-                sample = [row for row in first if chosen.random() < _SAMPLE]
+                sample = [row for row in batch if chosen.random() < _SAMPLE]
                 yield from self._check_locations(sample)
-            first = next(batches, None)
         if self._entry.holds_unkept_revisits:
             yield self._references_finding()
         if full:
@@ -98,7 +100,7 @@ class StoredFileCheck:
             try:
                 amiss = next(map(_location_amiss, self._misplaced(name)), None)
             except UNREADABLE as error:
-                yield "sidecar-unreadable", f"sidecar: {error}"
+                yield "sidecar-unreadable", _message_of(error)
             else:
                 if amiss is not None:
                     yield "location", amiss
@@ -254,6 +256,10 @@ def _location_amiss(row: SidecarRow | None) -> str:
     if row is None:
         return "records of the file are missing in the sidecar"
     return f"record {row.ordinal} is not at offset {row.offset}"
+
+
+def _message_of(error: Exception) -> str:
+    return error.message if isinstance(error, PinakesError) else f"sidecar: {error}"
 
 
 def _place(record: Record | SidecarRow) -> tuple[object, ...]:

@@ -24,7 +24,7 @@ from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import Held, read_entry, require_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.record_rows import location_of
-from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name, write_sidecar
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, DigestMismatch
 from pinakes.hbase_schema.capture_cells import DedupeMark, Location
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
@@ -122,8 +122,8 @@ def write_generation(
             written = Source(new_file, name=name, size=size)
             check(old, written)
             at("checked")
-            with archive.open(sidecar_name(old_name)) as rows:
-                write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), written, annotate))
+            rows = iter_sidecar(archive, old_name)
+            write_sidecar(sidecar.file, _moved_rows(rows, written, annotate))
         is_of_an_act = to.size(sidecar_name(name)) is not None
         if not publish_pair(to, copy, sidecar, name, sha256=sha256, at=at):
             if not is_of_an_act:
@@ -231,12 +231,11 @@ def move_to_generation(
     column = numbered_column(Location, written.generation)
 
     def put_cells(cells_of: MarksOf) -> None:
-        with archive.open(sidecar_name(name)) as file:
-            rows = read_sidecar(file)
-            cells = ((row.row_key, cells_of(row)) for row in rows if row.row_key is not None)
-            puts = (Put(key, of_row, act_time_ms) for key, of_row in cells if of_row)
-            while batch := list(islice(puts, _BATCH_ROWS)):
-                store.mutate("captures", batch)
+        rows = iter_sidecar(archive, name)
+        cells = ((row.row_key, cells_of(row)) for row in rows if row.row_key is not None)
+        puts = (Put(key, of_row, act_time_ms) for key, of_row in cells if of_row)
+        while batch := list(islice(puts, _BATCH_ROWS)):
+            store.mutate("captures", batch)
 
     put_cells(lambda row: {column: encode_cell(location_of(row, written.ending))})
     at("locations")

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
-from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies, BodyReader, Piece
 from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED
@@ -86,8 +87,7 @@ class Collection:
 
     def sidecar_rows(self, archive_file: str) -> Iterator[SidecarRow]:
         """The records of a file, in order."""
-        with self.archive.open(sidecar_name(self.entries[archive_file].stored_name)) as file:
-            yield from read_sidecar(file)
+        return iter_sidecar(self.archive, self.entries[archive_file].stored_name)
 
     @property
     def landed_bytes(self) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.generation_rows import mark_of
-from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.catalog.sidecar import SidecarRow
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.manifest import ManifestLine
@@ -25,15 +26,14 @@ def decided_by_ordinal(
     """The decisions by ordinal; None where the places are those of another generation."""
     by_place = {(line.offset, line.inner_offset): (line, key) for line, key in pairs}
     result: Decided = {}
-    with archive.open(sidecar_name(stored_file)) as file:
-        for row in read_sidecar(file):
-            pair = by_place.get((row.offset, row.inner_offset))
-            if (
-                pair is not None
-                and (pair[0].target_uri, pair[0].date) == (row.target_uri, row.date)
-                and not row.is_replaced
-            ):
-                result[row.ordinal] = pair
+    for row in iter_sidecar(archive, stored_file):
+        pair = by_place.get((row.offset, row.inner_offset))
+        if (
+            pair is not None
+            and (pair[0].target_uri, pair[0].date) == (row.target_uri, row.date)
+            and not row.is_replaced
+        ):
+            result[row.ordinal] = pair
     return result if len(result) == len(pairs) else None
 
 
@@ -66,7 +66,6 @@ def newly_replaced(archive: ArchiveReader, old_file: str, new_file: str) -> set[
     """
 
     def replaced(stored_file: str) -> set[int]:
-        with archive.open(sidecar_name(stored_file)) as file:
-            return {row.ordinal for row in read_sidecar(file) if row.is_replaced}
+        return {row.ordinal for row in iter_sidecar(archive, stored_file) if row.is_replaced}
 
     return replaced(new_file) - replaced(old_file)
