@@ -1,6 +1,7 @@
 """Rendering QA measured: looks, comparisons, pairs, memory.  Run by `make bench-qa`.
 
-    python -m bench.qa_speed [--pages 40] [--looks 20] [--memory 1000] [--browser NAME ...]
+    python -m bench.qa_speed [--pages 40] [--processes 2] [--looks 20] [--memory 1000]
+        [--browser NAME ...]
 
 Prints a table with the limit of each figure; exit code 1 where a limit is not kept.  What it
 measures is this machine as busy as it is: the load is printed beside.
@@ -61,6 +62,7 @@ def main() -> int:
     """Make the site where it is missing, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m bench.qa_speed", description=__doc__)
     parser.add_argument("--pages", type=int, default=40, help="of the site (40)")
+    parser.add_argument("--processes", default="2", help="of a run (2)")
     parser.add_argument("--looks", type=int, default=20, help="by each browser (20); 0: none")
     parser.add_argument("--memory", type=int, default=1_000, help="pages looked at for it; 0: none")
     parser.add_argument("--browser", action="append", help="of the list; default: all there are")
@@ -76,7 +78,7 @@ def main() -> int:
                 seen = looks(stores, folder, options, table)
             comparisons(seen, table)
         if not options.skip_pairs:
-            pairs(folder, options.pages, table)
+            pairs(folder, options.pages, options.processes, table)
         if options.memory:
             with open_stores(configuration_of(folder)) as stores:
                 memory(stores, folder, options.memory, options.pages, table)
@@ -181,19 +183,19 @@ def comparisons(seen: dict[str, list[LoadedSnapshot]], table: Table) -> None:
             )
 
 
-def pairs(folder: Path, pages: int, table: Table) -> None:
-    """Seconds per pair, end to end: `qa run` with two processes, from its start to its end."""
+def pairs(folder: Path, pages: int, processes: str, table: Table) -> None:
+    """Seconds per pair, end to end: `qa run`, from its start to its end."""
     for words, name, limit_s in (
         (("--look-twice",), "both looked at", LOOKED_AT_LIMIT_S),
         ((), "proven by bytes", PROVEN_LIMIT_S),
     ):
         output = f"run{len(words)}"
-        asked = ("qa", "run", CRAWLS[1], "--size", str(pages), "-j", "2", *words)
+        asked = ("qa", "run", CRAWLS[1], "--size", str(pages), "-j", processes, *words)
         cost = run_step(pinakes(*asked, "-o", output), folder)
         done = sum(1 for _ in (folder / output / "pairs.jsonl").open())
         each = cost.wall_s / max(done, 1)
         table.line(
-            f"seconds per pair, {done} pairs, -j 2, {name}",
+            f"seconds per pair, {done} pairs, -j {processes}, {name}",
             f"{each:.2f} ({cost.wall_s:.0f} s in all, chromium)",
             f"<= {limit_s}",
             within=done >= pages and each <= limit_s,
