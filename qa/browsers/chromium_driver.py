@@ -35,7 +35,8 @@ class DrivenChromium:
     def __init__(self, driver: Chrome, service: ChromeService) -> None:
         self._driver = driver
         self._service = service
-        self.version = str(driver.capabilities["browserVersion"])
+        is_shell = driver.capabilities["browserName"] == "chrome-headless-shell"
+        self.version = f"{driver.capabilities['browserVersion']}{' headless shell' * is_shell}"
         self.process_session: int = service.process.pid
 
     def renew(self) -> None:

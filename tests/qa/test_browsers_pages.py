@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 import threading
 import zlib
@@ -218,6 +219,8 @@ def test_a_page_is_seen_as_a_whole(session: Session, pages: Pages, tmp_path: Pat
         "Πίνακες",
         "text/html",
     )
+    is_shell = session.name == "chromium" and shutil.which("chromium-headless-shell") is not None
+    assert seen.browser_version.endswith(" headless shell") is is_shell
     assert "Hello" in seen.text
     assert "inner frame" in seen.text
     assert "https://site.example/lazy.png" in pages.asked
