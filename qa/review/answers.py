@@ -11,6 +11,7 @@ from pinakes.access.display import URL_CHARACTERS, display_lines, display_text
 from pinakes.qa.report.views import side_names
 from pinakes.qa.results.pair_line import is_image_name
 from pinakes.qa.results.pair_result import UNSEEN, View
+from pinakes.qa.snapshot import Outcome
 
 from .board import Listed, PairHistory
 from .judgement import Judgement
@@ -69,8 +70,8 @@ def pair_answer(looked: PairHistory) -> dict[str, Any]:
         "is_unseen": UNSEEN in result.reasons and not hidden,
         "changes": [] if hidden else [list(box) for box in result.changes[:_CHANGES]],
         "changes_left_out": 0 if hidden else max(0, len(result.changes) - _CHANGES),
-        "reference": _view(sides[0], result.reference),
-        "other": _view(sides[1], result.other),
+        "reference": _view(sides[0], result.reference, hidden=hidden),
+        "other": _view(sides[1], result.other, hidden=hidden),
         "own": _judgement(pair.own) if pair.own is not None else None,
         "others": [_judgement(judgement) for judgement in pair.others],
         "others_hidden": pair.others_hidden,
@@ -79,7 +80,9 @@ def pair_answer(looked: PairHistory) -> dict[str, Any]:
     }
 
 
-def _view(side: str, view: View) -> dict[str, Any]:
+def _view(side: str, view: View, *, hidden: bool) -> dict[str, Any]:
+    # That a page was not captured again since bytes prove it the same is a verdict.
+    told = () if hidden and view.outcome is Outcome.COMPLETE else view.reasons
     return {
         "side": side,
         "kind": display_text(view.kind, URL_CHARACTERS),
@@ -87,7 +90,7 @@ def _view(side: str, view: View) -> dict[str, Any]:
         "outcome": view.outcome.value,
         "milliseconds": view.milliseconds,
         "image": _image(view),
-        "reasons": display_lines(view.reasons),
+        "reasons": display_lines(told),
         "missed": display_lines(view.missed),
     }
 

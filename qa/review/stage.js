@@ -9,9 +9,10 @@ let unseenShown = ""; // the pair whose equal images are shown all the same
 function caption(view) {
   const words = `${view.kind}, ${view.browser}, ${number(view.milliseconds / 1000, 1)} s`;
   const line = make("p", {}, make("b", {}, view.side), ` ${words}`);
+  const said = view.reasons.join("; ");
   if (view.outcome !== "complete")
-    line.append(make("span", { className: "bad" },
-      ` ${view.outcome.replaceAll("_", " ")}: ${view.reasons.join("; ")}`));
+    line.append(make("span", { className: "bad" }, ` ${view.outcome.replaceAll("_", " ")}: ${said}`));
+  else if (said) line.append(make("span", { className: "dim" }, `; ${said}`));
   return line;
 }
 

@@ -84,6 +84,13 @@ def test_a_page_says_what_was_found_and_shows_both_images(tmp_path: Path) -> Non
     assert (tmp_path / "report.css").exists()
 
 
+def test_what_is_known_of_a_view_is_said_beside_it(tmp_path: Path) -> None:
+    said = "the image is of the first screen: all requests would get the same bytes now"
+    result = replace(RESULT, reference=replace(RESULT.reference, reasons=(said,)))
+    write_report(tmp_path, [judged(result)], title="t")
+    assert said in page_of(tmp_path).text
+
+
 @pytest.mark.parametrize(
     "name",
     ["javascript:alert(1)", "../rows.sqlite", "http://e.org/a.png", "//e.org/a.png", "a.svg"],

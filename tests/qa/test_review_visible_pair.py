@@ -13,6 +13,7 @@ from pinakes.access.display import display_lines, display_text
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.review.answers import pair_answer
 from pinakes.qa.review.filters import HIDDEN, STATES, Filter, parse_filter
 from pinakes.qa.review.judgement import BlindTo, Label, Statement
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs, site_of
@@ -118,6 +119,23 @@ def test_a_hidden_verdict_is_told_by_nothing(review: Review) -> None:
     by_id = {pair.id: pair for pair in review.pairs}
     among = [by_id[one] for one in order[places[0] : places[-1] + 1]]
     assert among == sorted(among, key=lambda pair: pair.place)
+
+
+def test_views_of_a_hidden_pair_say_nothing_of_a_proof(tmp_path: Path) -> None:
+    told = ("not captured: all requests of the reference would get the same bytes",)
+    results = [result(number, other=view("replay:current", reasons=told)) for number in range(200)]
+    with reviewing(tmp_path, results) as review:
+        pair = review.one(judgements_needed=2, hides=True)
+
+        def said() -> list[str]:
+            looked = review.board.look(pair.id, review.board.viewer("Ada"))
+            assert looked is not None
+            reasons: list[str] = pair_answer(looked)["other"]["reasons"]
+            return reasons
+
+        assert said() == []
+        judge(review, pair, "Ada")
+        assert said() == list(told)
 
 
 def test_it_is_shown_to_who_has_judged(review: Review) -> None:
