@@ -1,8 +1,9 @@
-"""Links in the documents lead somewhere, and tables are whole."""
+"""Links in the documents lead somewhere, tables are whole, and nothing stands there twice."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,10 +16,13 @@ def prose(text: str) -> str:
     return re.sub(r"`[^`\n]*`", "", FENCE.sub("", text))
 
 
+def headings(text: str) -> list[str]:
+    return re.findall(r"^#{1,6} +(.+?) *#*$", FENCE.sub("", text), re.MULTILINE)
+
+
 def anchors(text: str) -> set[str]:
     """The anchors of a document's headings, as GitHub makes them."""
-    headings = re.findall(r"^#{1,6} +(.+?) *#*$", FENCE.sub("", text), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings(text)}
 
 
 def broken_links(repository: Path, file: Path) -> list[str]:
@@ -70,3 +74,20 @@ def test_tables_are_whole(repository: Path, tree: list[Path]) -> None:
 def test_a_torn_table_is_found() -> None:
     assert torn_rows("| a | b |\n|---|---|\n| `c|d` | e |\n| f \\| g | h |\n") == ["| `c|d` | e |"]
     assert torn_rows("| a |\n| b |\n") == ["| a |"]
+
+
+def repeated_headings(text: str) -> list[str]:
+    return [heading for heading, count in Counter(headings(text)).items() if count > 1]
+
+
+def test_no_heading_stands_twice(repository: Path, tree: list[Path]) -> None:
+    """An edit that doubles a part of a page leaves its links and tables whole."""
+    documents = [file for file in tree if file.suffix == ".md" and file.name != "CHANGELOG.md"]
+    found = [
+        (file, repeated_headings((repository / file).read_text("utf-8"))) for file in documents
+    ]
+    assert [(str(file), twice) for file, twice in found if twice] == []
+
+
+def test_a_doubled_part_is_found() -> None:
+    assert repeated_headings("# A\n## B\n```\n# A\n```\ntext\n## B\n") == ["B"]
