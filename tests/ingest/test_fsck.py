@@ -13,13 +13,14 @@ from landed_stores import LandedStore, page
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.captures import scan_captures_of
+from pinakes.catalog.file_records import iter_sidecar, sidecar_rows_at
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, scan_inflight
 from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.catalog.leases import release_lease
 from pinakes.catalog.reported import Report, has_reports, open_scope, put_reports
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
-from pinakes.errors import Conflict
+from pinakes.errors import Conflict, MalformedRecord
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.seen_cells import SeenCapture
@@ -130,6 +131,17 @@ def leave_aside(store: LandedStore) -> None:
 def leave_half_a_dictionary(store: LandedStore) -> None:
     path_of(store, ".landing").mkdir(exist_ok=True)
     path_of(store, ".landing/dictionary-0123").write_bytes(dictionary()[:9])
+
+
+def test_a_damaged_sidecar_is_named_by_what_reads_it(store: LandedStore) -> None:
+    spoil_sidecar(store)
+    for read in (
+        lambda: list(iter_sidecar(store.archive, FILE)),
+        lambda: sidecar_rows_at(store.archive, FILE, 0),
+    ):
+        with pytest.raises(MalformedRecord, match="the sidecar is damaged") as raised:
+            read()
+        assert raised.value.file == sidecar_name(FILE)
 
 
 @pytest.mark.parametrize(

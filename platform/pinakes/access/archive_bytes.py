@@ -15,7 +15,8 @@ from datetime import datetime
 from typing import BinaryIO
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.sidecar import SidecarRow, read_sidecar_at, sidecar_name
+from pinakes.catalog.file_records import sidecar_rows_at
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.stored_generations import StoredGeneration, find_generation
 from pinakes.catalog.withdrawals import rows_still_there
 from pinakes.errors import DigestMismatch, InputRefused
@@ -119,11 +120,9 @@ class ArchiveBytes:
         Of records that share a gzip member, all must be.  The empty lines behind a record that is
         not compressed may be among them: some indexes count them (jwarc's).
         """
-        sidecar = sidecar_name(name)
-        if self._archive.size(sidecar) is None:
+        if self._archive.size(sidecar_name(name)) is None:
             return False
-        with self._archive.open(sidecar) as opened:
-            records = read_sidecar_at(opened, start)
+        records = sidecar_rows_at(self._archive, name, start)
         return bool(records) and all(
             self._admits_record(crawl_of(name), collection, record)
             and (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
+from typing import BinaryIO
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveReader
@@ -22,7 +23,7 @@ from pinakes.warc.source import Source
 
 from .file_rows import TABLE, FileEntry, read_entry
 from .requests import iter_rows
-from .sidecar import SidecarRow, read_sidecar, sidecar_name
+from .sidecar import SidecarRow, read_sidecar, read_sidecar_at, sidecar_name
 
 
 def read_generations(store: RowStore, archive_file: str) -> dict[int, GenerationFacts]:
@@ -104,9 +105,26 @@ def iter_sidecar(archive: ArchiveReader, name: str) -> Iterator[SidecarRow]:
     Raises:
         MalformedRecord: the sidecar is damaged.
     """
+    with _sidecar(archive, name) as file:
+        yield from read_sidecar(file)
+
+
+def sidecar_rows_at(archive: ArchiveReader, name: str, offset: int) -> list[SidecarRow]:
+    """The rows of the records of a stored file that begin at an offset: `read_sidecar_at`.
+
+    Raises:
+        MalformedRecord: the sidecar is damaged.
+    """
+    with _sidecar(archive, name) as file:
+        return read_sidecar_at(file, offset)
+
+
+@contextmanager
+def _sidecar(archive: ArchiveReader, name: str) -> Iterator[BinaryIO]:
+    """The open sidecar of a stored file, which is named where it is damaged."""
     try:
         with archive.open(sidecar_name(name)) as file:
-            yield from read_sidecar(file)
+            yield file
     except MalformedRecord as error:
         raise MalformedRecord(error.message, file=sidecar_name(name)) from error
 

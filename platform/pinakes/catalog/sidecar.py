@@ -159,7 +159,7 @@ def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:
 def read_sidecar_at(file: BinaryIO | str, offset: int) -> list[SidecarRow]:
     """The rows of the records that begin at an offset: several where they share a member.
 
-    Reads the footer, and the row groups that may have it.  Raises SchemaError as `read_sidecar`.
+    Reads the footer, and the row groups that may have it.  Raises as `read_sidecar`.
     """
     found: list[SidecarRow] = []
     with _parquet(file) as parquet:
