@@ -46,7 +46,7 @@ class Installed:
 
 
 BROWSERS = (
-    # The shell has the same engine and no windows: two thirds of the processor time.
+    # The shell has the same engine and no windows: three quarters of the processor time.
     Browser(
         name="chromium",
         kind=Kind.CHROMIUM,

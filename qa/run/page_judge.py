@@ -98,7 +98,7 @@ class PageJudge:
         looks = PageLooks(self._sides, drawn, self._folder)
         for pair in pairs if self._prove_first else ():
             if self._are_generations(pair):
-                is_alone = all(other == pair or not {*other} & {*pair} for other in pairs)
+                is_alone = all(other == pair or set(other).isdisjoint(pair) for other in pairs)
                 looks.skip_if_same(*pair, is_for_one_pair=is_alone)
         return [
             JudgedPair(result=self._judge(drawn, pair, looks), weight=drawn.weight)
