@@ -10,7 +10,7 @@ from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.chromium import ChromiumTab, flags
 from pinakes.qa.browsers.chromium_events import KEPT
-from pinakes.qa.browsers.driven import POPEN, quit_driver, translated, wrapped
+from pinakes.qa.browsers.driven import POPEN, quit_driver, starting, translated, wrapped
 from pinakes.qa.browsers.selenium_extra import Chrome, ChromeOptions, ChromeService
 from pinakes.qa.browsers.tab import Proxy, Viewport
 
@@ -116,6 +116,6 @@ def open_chromium(
         raise ConfigError("chromium needs chromedriver; install it with `make browsers`")
     wrapper = wrapped(installed.driver, scratch, {"TMPDIR": str(scratch)})
     service = ChromeService(executable_path=wrapper, popen_kw=dict(POPEN))
-    with translated(starts=service):
+    with starting(service):
         driver = Chrome(options=options, service=service)
     return ChromiumTab(DrivenChromium(driver, service), viewport)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pinakes.qa.browsers.processes import kill_session
+from pinakes.qa.browsers.processes import called_after, kill_session
 from pinakes.qa.browsers.selenium_extra import (
     InvalidSessionIdException,
     JavascriptException,
@@ -24,6 +24,8 @@ from pinakes.qa.browsers.selenium_extra import (
 )
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused
 
+# A driver and a browser that do not answer; both start in a second or two.
+_START_S = 120.0
 # For `Service`: the driver leads an operating-system session, as `processes` needs it.
 POPEN = {"start_new_session": True}
 
@@ -44,11 +46,8 @@ def wrapped(
 
 
 @contextmanager
-def translated(*, starts: Service | None = None) -> Iterator[None]:
-    """Turn Selenium's errors into BrowserGone or PageRefused.
-
-    `starts` is a driver that is being started: on any error all its processes are ended.
-    """
+def translated() -> Iterator[None]:
+    """Turn Selenium's errors into BrowserGone or PageRefused."""
     try:
         yield
     except (JavascriptException, UnexpectedAlertPresentException) as error:
@@ -56,27 +55,48 @@ def translated(*, starts: Service | None = None) -> Iterator[None]:
     except (InvalidSessionIdException, NoSuchWindowException) as error:
         raise BrowserGone(_first_line(error)) from error
     except WebDriverException as error:
-        if starts is not None:
-            end(starts)
-            raise BrowserGone(_first_line(error)) from error
         said = _first_line(error)
         gone = any(word in said for word in ("disconnected", "crashed", "closed", "Timed out"))
         raise (BrowserGone if gone else PageRefused)(said) from error
     except Exception as error:  # Selenium does not catch errors of its HTTP client
-        if starts is not None:
-            end(starts)
         raise BrowserGone(f"{type(error).__name__}: {_first_line(error)}") from error
+
+
+@contextmanager
+def starting(service: Service, *, limit_s: float = _START_S) -> Iterator[None]:
+    """Turn Selenium's errors into BrowserGone, with all processes of the driver ended.
+
+    So it is after that time, too: Selenium itself waits for an answer without a limit.
+    """
+    with called_after(limit_s, lambda: _kill(service)) as struck:
+        try:
+            yield
+        except Exception as error:
+            end(service)
+            said = f"{type(error).__name__}: {_first_line(error)}"
+            if isinstance(error, WebDriverException):
+                said = _first_line(error)
+            if struck.is_set():
+                said = f"no answer within {limit_s:g} s"
+            raise BrowserGone(said) from error
 
 
 def end(service: Service) -> None:
     """Kill a driver and all that it started."""
-    process: Any = getattr(service, "process", None)
+    process = _kill(service)
     if process is None:
         return
-    kill_session(process.pid)
     process.wait()
     if process.stdin is not None:
         process.stdin.close()
+
+
+def _kill(service: Service) -> Any:
+    """The same, without waiting for its end; its process, if there is one."""
+    process: Any = getattr(service, "process", None)
+    if process is not None:
+        kill_session(process.pid)
+    return process
 
 
 def quit_driver(driver: WebDriver, service: Service) -> None:

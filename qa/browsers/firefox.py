@@ -14,7 +14,7 @@ from typing import Any
 
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
-from pinakes.qa.browsers.driven import POPEN, quit_driver, translated, wrapped
+from pinakes.qa.browsers.driven import POPEN, quit_driver, starting, translated, wrapped
 from pinakes.qa.browsers.firefox_events import KEPT, FirefoxFold
 from pinakes.qa.browsers.selenium_extra import (
     Firefox,
@@ -127,7 +127,7 @@ class FirefoxTab:
         self._context = ""
         self._lock = threading.Lock()
         self._fold = FirefoxFold("")
-        with translated(starts=service):
+        with starting(service):
             self._do("session.subscribe", {"events": sorted(KEPT)})
             for name in KEPT:
                 self._listen(name)
@@ -235,7 +235,7 @@ def open_firefox(
         service_args=["--profile-root", str(profile_folder(scratch))],
         popen_kw=dict(POPEN),
     )
-    with translated(starts=service):
+    with starting(service):
         driver = Firefox(options=options, service=service)
         executor: Any = driver.command_executor
         executor.client_config.websocket_interval = _POLL_S

@@ -11,8 +11,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 
@@ -40,14 +40,19 @@ def kill_session(session: int, *, patience_s: float = 5.0) -> None:
         time.sleep(0.02)
 
 
-@contextmanager
-def killed_after(session: int, limit_s: float) -> Iterator[threading.Event]:
+def killed_after(session: int, limit_s: float) -> AbstractContextManager[threading.Event]:
     """Kill a browser's processes if the block takes longer; the event is set if it did."""
+    return called_after(limit_s, lambda: kill_session(session))
+
+
+@contextmanager
+def called_after(limit_s: float, act: Callable[[], object]) -> Iterator[threading.Event]:
+    """Call this from a thread if the block takes longer; the event is set if it did."""
     struck = threading.Event()
 
     def strike() -> None:
         struck.set()
-        kill_session(session)
+        act()
 
     timer = threading.Timer(limit_s, strike)
     timer.daemon = True

@@ -15,7 +15,7 @@ from typing import Any
 
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
-from pinakes.qa.browsers.driven import POPEN, end, translated, wrapped
+from pinakes.qa.browsers.driven import POPEN, end, starting, translated, wrapped
 from pinakes.qa.browsers.selenium_extra import WebKitGTK, WebKitOptions, WebKitService
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport
 
@@ -84,11 +84,11 @@ class WebKitTab:
         end(self._service)
 
     def _first(self) -> Any:
-        with translated(starts=self._service):
+        with starting(self._service):
             return WebKitGTK(options=self._options, service=self._service)
 
     def _renew(self) -> None:
-        with translated(starts=self._service):
+        with starting(self._service):
             self._driver.execute("quit")
             self._driver.start_session(self._options.to_capabilities())
 

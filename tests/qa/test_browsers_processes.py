@@ -15,9 +15,11 @@ import pytest
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers import devtools_pipe
 from pinakes.qa.browsers.devtools_pipe import DevToolsPipe
+from pinakes.qa.browsers.driven import POPEN, starting
 from pinakes.qa.browsers.guard import Guard
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.browsers.processes import kill_session, killed_after, processes_of
+from pinakes.qa.browsers.selenium_extra import Chrome, ChromeOptions, ChromeService
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Tab, Viewport
 
@@ -247,3 +249,29 @@ def test_where_paths_are_long_a_browser_gets_a_folder_elsewhere(
         session.capture("http://example.org/", pins=PINS, folder=tmp_path)
     assert len(str(given[0])) < 60
     assert not given[0].exists()
+
+
+# Says that it is ready, and answers nothing else.
+SILENT_DRIVER = """#!{python}
+import sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def do_POST(self):
+        time.sleep(600)
+port = next(word for word in sys.argv if word.startswith("--port=")).partition("=")[2]
+ThreadingHTTPServer(("localhost", int(port)), Handler).serve_forever()
+"""
+
+
+def test_a_driver_that_never_answers_is_ended(tmp_path: Path) -> None:
+    program = tmp_path / "chromedriver"
+    program.write_text(SILENT_DRIVER.format(python=sys.executable))
+    program.chmod(0o700)
+    service = ChromeService(executable_path=str(program), popen_kw=dict(POPEN))
+    with pytest.raises(BrowserGone, match="no answer within 2 s"), starting(service, limit_s=2):
+        Chrome(options=ChromeOptions(), service=service)
+    assert processes_of(service.process.pid) == []
