@@ -13,6 +13,8 @@ OTHER_PYTHONS := 3.10:0 3.12:1
 # Two processes, or as many as there are processors where there is but one.
 PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 2 ? 1 : n > 4 ? 4 : n )))
 SHARED_OUT := -n $(PROCESSES) --dist worksteal
+# A test that hangs is ended after so many seconds, and named with the stacks of its threads.
+ENDED_AFTER := -o faulthandler_exit_on_timeout=true -o faulthandler_timeout=
 NO_SKIPS := $(if $(filter 1,$(PINAKES_REQUIRE_SHARED)),--no-skips)
 MINUTES := 10
 # `make -n` runs every recipe that names MAKE, and with .ONESHELL all of it.
@@ -69,7 +71,7 @@ test: tools dev-spark dev-qa ## what fits in twenty minutes: tests, and some on 
 	others=$$!
 	version=$$($(PYTHON) -c 'import platform; print(platform.python_version())')
 	echo "== Python $$version, beside half of the fast tests on each other"
-	$(PYTHON) -m pytest $(SHARED_OUT) --budget $(NO_SKIPS) $(ARGS) || failed=" $$version"
+	$(PYTHON) -m pytest $(SHARED_OUT) $(ENDED_AFTER)900 --budget $(NO_SKIPS) $(ARGS) || failed=" $$version"
 	wait $$others
 	cat $$said/others
 	[ ! -e $$said/failed ] || failed="$$failed $$(tr '\n' ' ' <$$said/failed)"
@@ -85,12 +87,12 @@ test-3.10 test-3.12: test-%:
 	echo "== Python $*, $(if $(HALF),half of the )fast tests"
 	PINAKES_TEST_PROFILE=brief .venv-$*/bin/python -m pytest -q \
 	    $(if $(HALF),--half $(HALF),$(SHARED_OUT)) \
-	    -m "not slow" -p no:cacheprovider -r fE
+	    $(ENDED_AFTER)900 -m "not slow" -p no:cacheprovider -r fE
 
 # What `make test` leaves out, in parts that run alone: CONTRIBUTING.md says which change calls for
 # which.  With PINAKES_TEST_PROFILE=long properties try more examples, and every byte is changed.
 PARTS := examples large faults yarn browsers
-PART = PINAKES_TEST_PROFILE=long $(PYTHON) -m pytest $(SHARED_OUT) $(NO_SKIPS)
+PART = PINAKES_TEST_PROFILE=long $(PYTHON) -m pytest $(SHARED_OUT) $(ENDED_AFTER)7200 $(NO_SKIPS)
 
 .PHONY: test-long
 test-long: ## all parts below, one after the other: hours
