@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -14,13 +16,20 @@ from pinakes.cli import main
 KILLED = 9
 # What Python tells of before it does it; and what the two verbs of writing do.
 EVENTS = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir"}
+_HANGS_S = 600
 CALLS = ("write", "copy_file_range", "fsync", "ftruncate", "close")
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Do it in a forked process, which may end itself anywhere; its exit code, 70 for an error."""
+    """Do it in a forked process, which may end itself anywhere; its exit code, 70 for an error.
+
+    It is ended by SIGALRM, with its stacks, where it hangs: another thread of ours may have held a
+    lock at the fork.
+    """
     child = os.fork()
     if child == 0:
+        faulthandler.register(signal.SIGALRM, file=os.dup(2), chain=True)
+        signal.alarm(_HANGS_S)
         try:
             work()
         except BaseException:  # noqa: BLE001  nothing of pytest may run here
