@@ -98,11 +98,12 @@
     }
     return text + ":" + lettered.join("");
   };
-  // A drawing's letters are the browser's own; one that cannot be read may have some.
-  const HAS_LETTERS = /<(?:\w+:)?(?:text|foreignObject)\b/i;
-  const isLettered = async (url) => {
+  // A drawing's letters, and what filters blend, are the browser's own; one that cannot be read may
+  // have some.
+  const OWN = /<(?:\w+:)?(?:text|foreignObject|filter)\b/i;
+  const hasOwn = async (url) => {
     try {
-      return HAS_LETTERS.test(await (await fetch(url, { cache: "force-cache" })).text());
+      return OWN.test(await (await fetch(url, { cache: "force-cache" })).text());
     } catch (error) {
       return true;
     }
@@ -122,7 +123,7 @@
   };
   // A drawing has no pixels of its own: browsers agree on its proportions, and on no size.
   const cellsOfDrawing = async (image, url) => {
-    const [width, height] = fitted(image.naturalWidth, image.naturalHeight, DRAWING), how = limits.across && !(await isLettered(url)) ? "=" : "~";
+    const [width, height] = fitted(image.naturalWidth, image.naturalHeight, DRAWING), how = limits.across && !(await hasOwn(url)) ? "=" : "~";
     return cells(image, width, height, Math.ceil(width / SIDE), Math.ceil(height / SIDE), how);
   };
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));

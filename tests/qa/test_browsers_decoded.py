@@ -160,6 +160,10 @@ LAID_OUT = {
     "rules": """<!doctype html><hr><hr noshade><hr size=5><hr size=1 noshade width=50%><hr
         color=red><hr align=left width=90><hr style="height:1px;border:0;background:red">
         <font color=red><hr></font><table><tr><td>A<hr></table>""",
+    "filtered": """<!doctype html><img width=240 height=240 src="data:image/svg+xml,<svg
+        xmlns='http://www.w3.org/2000/svg' viewBox='0 0 240 240'><filter id='f'><feDiffuseLighting
+        surfaceScale='9'><fePointLight x='60' y='60' z='50'/></feDiffuseLighting></filter><circle
+        cx='120' cy='120' r='70' fill='%23fa0' filter='url(%23f)'/></svg>">""",
     "faded in": """<!doctype html><p id=late style="opacity:0">Late<script>
         let n = 0;
         const fade = () => { late.style.opacity = n / 20; if (n++ < 20) setTimeout(fade, 40); };
