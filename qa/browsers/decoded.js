@@ -119,7 +119,25 @@
     const { naturalWidth: width, naturalHeight: height, currentSrc: url } = image;
     if (/\.svg\b|svg\+xml/.test(url)) return isOf(origin, url) ? cellsOfDrawing(image, url) : null;
     const [columns, rows] = [width, height].map((side) => Math.min(side, Math.max(LEAST, Math.min(MOST, Math.round(side / (2 * SIDE))))));
-    return cells(image, width, height, columns, rows);
+    if (!limits.across || width * height > LARGEST) return cells(image, width, height, columns, rows);
+    return turn = turn.then(() => unconverted(image, width, height, columns, rows));
+  };
+  // One after the other: a copy may be large.
+  let turn = Promise.resolve();
+  // Colours as they are in the file: each browser converts another gamma or profile in its own way.
+  const unconverted = async (image, ...sizes) => {
+    if (left <= 0) return null;
+    const began = performance.now();
+    let copy = null;
+    try {
+      copy = await createImageBitmap(image, { colorSpaceConversion: "none" });
+    } catch (error) {
+      // Then as they are shown.
+    }
+    left -= performance.now() - began;
+    const text = cells(copy ?? image, ...sizes);
+    copy?.close();
+    return text;
   };
   // A drawing has no pixels of its own: browsers agree on its proportions, and on no size.
   const cellsOfDrawing = async (image, url) => {

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
+from zlib import crc32
 
 import comparing  # noqa: F401
 import pytest
@@ -37,9 +38,11 @@ RED, HALF = (
     Answer(body=png([b"\xc8\x1e\x1e" * 20] * 10 + [low * 20] * 10), headers=PNG)
     for low in (b"\xc8\x1e\x1e", b"\x1e\x1e\xc8")
 )
-# As if its colours were linear (PNG, third edition, §11.3.2.2): one gAMA chunk behind the first.
+# A gAMA chunk of 0.55 behind the first (PNG, third edition, §11.3.2.2): dark colours are 5 apart.
+DARK = png([b"\x19\x1a\x1b" * 20] * 20)
+CHUNK = b"gAMA" + (55_000).to_bytes(4, "big")
 GAMMA = Answer(
-    body=RED.body[:33] + b"\0\0\0\4gAMA\0\1\x86\xa0" + b"\x31\xe8\x96\x5f" + RED.body[33:],
+    body=DARK[:33] + b"\0\0\0\4" + CHUNK + crc32(CHUNK).to_bytes(4, "big") + DARK[33:],
     headers=PNG,
 )
 WIDE, NARROW = (
