@@ -26,7 +26,7 @@ def check(folder: Path, seed: int, steps: Steps, kills: int) -> None:
 
 
 def test_few_kills_leave_no_trace(tmp_path: Path) -> None:
-    check(tmp_path, 0, WITHOUT_JOBS, kills=8)
+    check(tmp_path, 0, WITHOUT_JOBS, kills=5)
 
 
 @pytest.mark.large

@@ -62,7 +62,15 @@ ACTS = {
 }
 
 
-@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize(
+    "act",
+    [
+        "dedupe",
+        "removal of rewritten",
+        pytest.param("landing", marks=pytest.mark.large),
+        pytest.param("removal", marks=pytest.mark.large),
+    ],
+)
 def test_every_moment_of_an_act_is_settled(prepared: Path, tmp_path: Path, act: str) -> None:
     work, deduped, least = ACTS[act]
     start = prepared.parent / f"{prepared.name}-deduped" if deduped else prepared

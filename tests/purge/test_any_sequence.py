@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from cluster_stores import store_on
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from landed_stores import sha1_of
 from purged import (
@@ -381,6 +381,7 @@ def live(scene: Scene, steps: list[Step]) -> None:
         assert list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings()) == []
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(lives())
 def test_captures_give_what_they_gave(steps: list[Step]) -> None:
     with TemporaryDirectory() as folder, make_scene(Path(folder), ()) as scene:

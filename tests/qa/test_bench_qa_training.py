@@ -208,6 +208,7 @@ def row(site: str, kind: str, label: Literal["similar", "dissimilar"], worth: fl
     return Row(pair, maker=site, area=0.01 if label == "dissimilar" else 0.0)
 
 
+@pytest.mark.browsers
 def test_held_out_pairs_are_each_judged_once_by_models_that_saw_neither_maker_nor_family() -> None:
     """The one feature tells makers and families apart, and no more: nothing can be learnt of it."""
     rows = [

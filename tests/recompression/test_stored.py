@@ -493,7 +493,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (None, "zst"),
         (None, "dedupe"),
         ("here", "plain"),
-        ("here", "gz again"),
+        pytest.param("here", "gz again", marks=pytest.mark.large),
         pytest.param(None, "plain", marks=pytest.mark.large),
         pytest.param(None, "gz again", marks=pytest.mark.large),
         pytest.param("here", "tasks", marks=pytest.mark.large),
