@@ -384,6 +384,7 @@ def test_a_user_without_a_name_is_asked_for_one(
     before = outcome(site)
     assert main(words) == 2
     assert "--by NAME" in capsys.readouterr().err
+    assert main([*words, "--plan"]) == 0
     assert outcome(site) == before
     assert main([*words, "--by", "nadia"]) == 0
 

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     request = WithdrawalRequest(
         targets=tuple(arguments.targets),
         reason=arguments.reason or "",
-        by=arguments.by or _user(),
+        by=arguments.by or ("" if only_says else _user()),
         references=arguments.references,
     )
     configuration = configuration_of(arguments)
