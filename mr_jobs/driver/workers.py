@@ -9,14 +9,12 @@ killed.
 from __future__ import annotations
 
 import os
-import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.util import register_after_fork
 
-from pinakes.parent_death import end_with_parent
+from pinakes.ending import end_with_parent, leave_when_told
 
 
 class _Lifetime:
@@ -35,7 +33,5 @@ def tied_workers() -> Iterator[None]:
 
 
 def _tie(parent: int, _: object) -> None:
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    leave_when_told()
     end_with_parent(parent)

@@ -47,5 +47,7 @@ def test_tasks_end_when_their_driver_is_killed() -> None:
 def _line(number: int) -> bytes:
     line = b""
     while not line.endswith(b"\n"):
-        line += os.read(number, 1)
+        byte = os.read(number, 1)
+        assert byte, "no task has said anything"
+        line += byte
     return line

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from pinakes.cli.frame.shared_counts import SharedCounts
+from pinakes.ending import end_with_parent
 from pinakes.errors import StoreUnavailable
-from pinakes.parent_death import end_with_parent
 from pinakes.warc.file_progress import Advance, no_advance
 
 _WAIT_S = 0.5

@@ -15,7 +15,6 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
@@ -24,10 +23,11 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
-from types import FrameType, TracebackType
-from typing import Generic, NamedTuple, NoReturn, TypeVar
+from types import TracebackType
+from typing import Generic, NamedTuple, TypeVar
 
 from pinakes.cli.frame.shared_counts import SharedCounts
+from pinakes.ending import leave_when_told
 from pinakes.errors import PinakesError
 from pinakes.warc.file_progress import Advance
 
@@ -35,7 +35,6 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 Open = Callable[[Advance], AbstractContextManager[Callable[[Task], Answer]]]
 _PATIENCE_S = 20.0
-_MOMENT_S = 0.05
 
 
 class Died(NamedTuple):
@@ -180,9 +179,7 @@ def _serve(
     """In the process: task after task, until the one who gives them closes or is gone."""
     # Ctrl-C reaches the whole group: it is the parent that answers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
-    sys.unraisablehook = _leave_yet
+    leave_when_told()
     for other in others:  # else we would keep them open for those who wait for their end
         other.close()
     try:
@@ -203,21 +200,6 @@ def _work(
         while True:
             connection.send((work(task), None))
             task = connection.recv()
-
-
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    # Once: what closes now is not to be broken off by another.
-    signal.signal(number, signal.SIG_IGN)
-    sys.exit(128 + number)
-
-
-def _leave_yet(lost: sys.UnraisableHookArgs) -> None:
-    """Leave a moment later, where Python was just clearing something away, and ignores errors."""
-    if issubclass(lost.exc_type, SystemExit):
-        signal.signal(signal.SIGALRM, _leave)
-        signal.setitimer(signal.ITIMER_REAL, _MOMENT_S)
-    else:
-        sys.__unraisablehook__(lost)
 
 
 def _portable(error: Exception) -> Exception:
