@@ -124,20 +124,23 @@
   };
   // One after the other: a copy may be large.
   let turn = Promise.resolve();
-  // Colours as they are in the file: each browser converts another gamma or profile in its own way.
+  // Colours as they are in the file, since each browser converts another gamma or profile in its own
+  // way; and as they are shown, where those differ.
   const unconverted = async (image, ...sizes) => {
-    if (left <= 0) return null;
+    const shown = cells(image, ...sizes);
+    if (shown === null) return null;
     const began = performance.now();
-    let copy = null;
+    let copy;
     try {
       copy = await createImageBitmap(image, { colorSpaceConversion: "none" });
     } catch (error) {
-      // Then as they are shown.
+      return shown;
+    } finally {
+      left -= performance.now() - began;
     }
-    left -= performance.now() - began;
-    const text = cells(copy ?? image, ...sizes);
-    copy?.close();
-    return text;
+    const text = cells(copy, ...sizes);
+    copy.close();
+    return text === null || text === shown ? text : text + "|" + shown.split(":")[1];
   };
   // A drawing has no pixels of its own: browsers agree on its proportions, and on no size.
   const cellsOfDrawing = async (image, url) => {

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from pinakes.qa.snapshot import Box, Rect, Shape, Snapshot
 
-_CELLS = re.compile("([~=]?)([0-9]{1,4})x([0-9]{1,4}):((?:[0-9a-f]{2})*)(?::([01]*))?")
+_CELLS = re.compile(
+    r"([~=]?)([0-9]{1,4})x([0-9]{1,4}):((?:[0-9a-f]{2})*)(?:\|((?:[0-9a-f]{2})*))?(?::([01]*))?"
+)
 _COLOURS = 3
 _ANYWHERE = "~"
 _BROKEN = "broken"
@@ -21,6 +23,9 @@ _BROKEN = "broken"
 
 _APART = 3
 """Of 255: how far a colour of a cell is from another's.  Decoded alike they are 1 apart at most."""
+
+_CONVERTED_APART = 12
+"""The same once each browser has converted a gamma or a profile: 5 apart with a gamma of 0.55."""
 
 _DRAWN_APART, _MANY_APART, _MANY = 24, 10, 12
 """The same of what a browser draws itself, on a canvas or of a drawing in SVG, and how far more
@@ -59,6 +64,9 @@ def show_alike(one: str, other: str) -> bool:
     of the cells around it, since letters are a little elsewhere.  With `~` and a list, a script may
     have laid it all out by letters: then it differs at most of its edges.
 
+    Behind `|` are the colours as they are shown, where the file has a gamma or a profile: those
+    before it are the file's.
+
     A picture that could not be loaded is `broken`.  True if either is not such a text, or if
     their sizes differ: sizes are compared elsewhere.
     """
@@ -79,18 +87,25 @@ def _is_alike(one: str, other: str) -> bool:
     if bool(was.how) is not bool(now.how):
         return True
     if not was.how:
-        return all(abs(a - b) < _APART for a, b in zip(was.colours, now.colours, strict=True))
+        return _are_near(was.colours, now.colours, _APART) and _are_near(
+            was.shown, now.shown, _CONVERTED_APART
+        )
     return _are_drawn_alike(was, now)
 
 
+def _are_near(some: bytes, others: bytes, least: int) -> bool:
+    return all(abs(a - b) < least for a, b in zip(some, others, strict=True))
+
+
 class _Cells(NamedTuple):
-    """What a text for `show_alike` says: who drew them, how many they are, their colours, and which
-    hold letters, as far as that is known."""
+    """What a text for `show_alike` says: who drew them, how many they are, their colours (in the
+    file, and as they are shown), and which hold letters, as far as that is known."""
 
     how: str
     columns: int
     rows: int
     colours: bytes
+    shown: bytes
     lettered: frozenset[int] | None
 
 
@@ -98,8 +113,9 @@ def _read_cells(text: str) -> _Cells | None:
     found = _CELLS.fullmatch(text)
     if found is None:
         return None
-    how, columns, rows, colours, marks = found.groups()
-    if len(colours) != 2 * _COLOURS * int(columns) * int(rows):
+    how, columns, rows, colours, shown, marks = found.groups()
+    digits = 2 * _COLOURS * int(columns) * int(rows)
+    if len(colours) != digits or len(shown or colours) != digits:
         return None
     lettered = frozenset(at for at, mark in enumerate(marks or "") if mark == "1")
     return _Cells(
@@ -107,6 +123,7 @@ def _read_cells(text: str) -> _Cells | None:
         int(columns),
         int(rows),
         bytes.fromhex(colours),
+        bytes.fromhex(shown or colours),
         lettered if marks is not None else None,
     )
 

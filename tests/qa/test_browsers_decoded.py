@@ -38,13 +38,16 @@ RED, HALF = (
     Answer(body=png([b"\xc8\x1e\x1e" * 20] * 10 + [low * 20] * 10), headers=PNG)
     for low in (b"\xc8\x1e\x1e", b"\x1e\x1e\xc8")
 )
-# A gAMA chunk of 0.55 behind the first (PNG, third edition, §11.3.2.2): dark colours are 5 apart.
 DARK = png([b"\x19\x1a\x1b" * 20] * 20)
-CHUNK = b"gAMA" + (55_000).to_bytes(4, "big")
-GAMMA = Answer(
-    body=DARK[:33] + b"\0\0\0\4" + CHUNK + crc32(CHUNK).to_bytes(4, "big") + DARK[33:],
-    headers=PNG,
-)
+
+
+def of_gamma(gamma: float) -> Answer:
+    """With a gAMA chunk behind the first (PNG, third edition, §11.3.2.2)."""
+    chunk = b"gAMA" + round(gamma * 100_000).to_bytes(4, "big")
+    more = (4).to_bytes(4, "big") + chunk + crc32(chunk).to_bytes(4, "big")
+    return Answer(body=DARK[:33] + more + DARK[33:], headers=PNG)
+
+
 WIDE, NARROW = (
     Answer(body=SVG.format(width).encode(), headers={"Content-Type": "image/svg+xml"})
     for width in (40, 20)
@@ -182,7 +185,8 @@ def browsers() -> Iterator[tuple[Pages, Session, Session]]:
     answers = {
         "http://site.example/red.png": RED, "http://site.example/half.png": HALF,
         "http://site.example/wide.svg": WIDE, "http://site.example/narrow.svg": NARROW,
-        "http://other.example/red.png": RED, "http://site.example/gamma.png": GAMMA,
+        "http://other.example/red.png": RED, "http://site.example/gamma.png": of_gamma(0.55),
+        "http://site.example/linear.png": of_gamma(1),
         "http://site.example/own.ttf": Answer(body=font(), headers={"Content-Type": "font/ttf"}),
         "http://site.example/icons.svg": ICONS,
         "http://site.example/menu": page("<body bgcolor=#eee><p>Menu"),
@@ -227,6 +231,7 @@ def look(pages: Pages, session: Session, html: str, folder: Path) -> Snapshot:
         ("47.11", "47.71", ["<p> “A text so long"]),
         ("0.013 s until 7:08:09", "0.027 s until 7:08:11", []),
         ("img src=/red.png", "img src=/half.png", ["<img> “20x20” shows something else"]),
+        ("src=/gamma.png", "src=/linear.png", ["<img> “20x20” shows something else"]),
         ("src=/wide.svg", "src=/narrow.svg", ["<img> shows something else"]),
         ("-4px 0", "-4px -10px",
          ["<i> has another background picture red.png at -4px 0px → red.png at -4px -10px"]),
@@ -254,7 +259,7 @@ def look(pages: Pages, session: Session, html: str, folder: Path) -> Snapshot:
         ("/* mark */", "pen.fillStyle = 'black'; pen.fillRect(200, 40, 9, 9);",
          ["<canvas> shows something else"]),
     ],
-    ids=["unaltered", "number", "late number", "time", "picture", "drawing as a picture",
+    ids=["unaltered", "number", "late number", "time", "picture", "gamma", "drawing as a picture",
          "icon", "background", "lost background", "fill", "height", "stroke", "text",
          "use", "bar", "lost font", "lost rule of a font", "dot of a button", "marker",
          "mark of a rule", "icon of a rule", "narrower field", "button", "fainter", "filtered",

@@ -42,6 +42,12 @@ SAME = replace(PAGE, browser="firefox")
         ("2x1:ffffff000000", "2x1:ffffff000000", True),
         ("2x1:ffffff000000", "2x1:fffffd000002", True),
         ("2x1:ffffff000000", "2x1:ffffff030000", False),
+        # With a gamma, which each browser converts.
+        ("2x1:ffffff000000|ffffff101010", "2x1:ffffff000000|ffffff151515", True),
+        ("2x1:ffffff000000|ffffff101010", "2x1:ffffff030000|ffffff101010", False),
+        ("2x1:ffffff000000|ffffff0c0c0c", "2x1:ffffff000000", False),
+        ("2x1:ffffff000000|ffffff0b0b0b", "2x1:ffffff000000", True),
+        ("2x1:ffffff000000|ffffff", "2x1:ffffff030000", True),
         # Drawn by the browser, without letters.
         ("=2x1:ffffff000000", "=2x1:ffffe8000000", True),
         ("=2x1:ffffff000000", "=2x1:ffffff180000", False),
