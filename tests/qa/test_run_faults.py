@@ -212,7 +212,8 @@ def browsers_of(process: subprocess.Popen[str]) -> list[int]:
                 left += map(int, (thread / "children").read_text().split())
         except OSError:
             continue
-        if name == "chromium":
+        # What a process is called has 15 characters (proc(5)).
+        if name in {"chromium", "chromium-headless-shell"[:15]}:
             found.append(pid)
     return found
 
