@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from zlib import crc32
 
 import comparing  # noqa: F401
 import pytest
-from loopback_proxy import Answer, Pages, page, serving
+from loopback_proxy import Answer, Pages, page
 from review_scene import png
+from two_browsers import TwoBrowsers, two_browsers
 
-from pinakes.errors import ConfigError
 from pinakes.qa.browsers.looking import Limits, Pins
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import open_browser
@@ -181,7 +180,7 @@ _A_LABEL = 0.1
 
 
 @pytest.fixture(scope="module")
-def browsers() -> Iterator[tuple[Pages, Session, Session]]:
+def browsers() -> Iterator[TwoBrowsers]:
     answers = {
         "http://site.example/red.png": RED, "http://site.example/half.png": HALF,
         "http://site.example/wide.svg": WIDE, "http://site.example/narrow.svg": NARROW,
@@ -191,21 +190,12 @@ def browsers() -> Iterator[tuple[Pages, Session, Session]]:
         "http://site.example/icons.svg": ICONS,
         "http://site.example/menu": page("<body bgcolor=#eee><p>Menu"),
     }  # fmt: skip
-    with serving(answers) as pages, ExitStack() as stack:
-        try:
-            found = [
-                stack.enter_context(open_browser(name, pages.proxy, Viewport(), limits=LIMITS))
-                for name in ("chromium", "firefox")
-            ]
-        except ConfigError as error:
-            pytest.skip(f"NOT TESTED: {error}")
-        yield pages, found[0], found[1]
+    with two_browsers(answers, LIMITS) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
-def first(
-    browsers: tuple[Pages, Session, Session], tmp_path_factory: pytest.TempPathFactory
-) -> Snapshot:
+def first(browsers: TwoBrowsers, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     pages, chromium, _ = browsers
     return look(pages, chromium, PLAIN, tmp_path_factory.mktemp("first"))
 
@@ -266,7 +256,7 @@ def look(pages: Pages, session: Session, html: str, folder: Path) -> Snapshot:
          "icon of a file", "mark"],
 )  # fmt: skip
 def test_a_small_fault_is_found_across_browsers_and_nothing_else(
-    browsers: tuple[Pages, Session, Session], first: Snapshot, tmp_path: Path,
+    browsers: TwoBrowsers, first: Snapshot, tmp_path: Path,
     was: str, now: str, said: list[str],
 ) -> None:  # fmt: skip
     pages, _, firefox = browsers
@@ -279,7 +269,7 @@ def test_a_small_fault_is_found_across_browsers_and_nothing_else(
 
 @pytest.mark.parametrize("html", LAID_OUT.values(), ids=LAID_OUT)
 def test_what_browsers_make_of_a_page_is_no_difference(
-    browsers: tuple[Pages, Session, Session], tmp_path: Path, html: str
+    browsers: TwoBrowsers, tmp_path: Path, html: str
 ) -> None:
     pages, *sessions = browsers
     seen = [look(pages, session, html, tmp_path) for session in sessions]
@@ -289,7 +279,7 @@ def test_what_browsers_make_of_a_page_is_no_difference(
 
 
 def test_a_drawing_that_is_the_page_and_a_page_in_xml_are_seen(
-    browsers: tuple[Pages, Session, Session], tmp_path: Path
+    browsers: TwoBrowsers, tmp_path: Path
 ) -> None:
     pages, *sessions = browsers
     pages.answers["http://drawing.example/"] = WIDE  # type: ignore[index]
@@ -306,7 +296,7 @@ def test_a_drawing_that_is_the_page_and_a_page_in_xml_are_seen(
 
 
 def test_one_browser_is_spared_what_only_two_are_compared_by(
-    browsers: tuple[Pages, Session, Session], tmp_path: Path
+    browsers: TwoBrowsers, tmp_path: Path
 ) -> None:
     pages, *_ = browsers
     own = "/native code/.test(CanvasRenderingContext2D.prototype.fillText)"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 
 import comparing  # noqa: F401
 import pytest
 from fault_kinds import BOXES, DRAWINGS, LETTERS, PICTURES, STATES, Kind
-from loopback_proxy import Pages, page, serving
+from loopback_proxy import Pages, page
+from two_browsers import TwoBrowsers, two_browsers
 
-from pinakes.errors import ConfigError
 from pinakes.qa.browsers.looking import Limits, Pins
 from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import open_browser
-from pinakes.qa.browsers.tab import Viewport
 from pinakes.qa.compare.elements import compare_elements
 from pinakes.qa.snapshot import Outcome, Snapshot
 
@@ -46,16 +43,9 @@ def html_of(scene: str, fault: Kind | None = None) -> str:
 
 
 @pytest.fixture(scope="module")
-def browsers() -> Iterator[tuple[Pages, Session, Session]]:
-    with serving({}) as pages, ExitStack() as stack:
-        try:
-            found = [
-                stack.enter_context(open_browser(name, pages.proxy, Viewport(), limits=LIMITS))
-                for name in ("chromium", "firefox")
-            ]
-        except ConfigError as error:
-            pytest.skip(f"NOT TESTED: {error}")
-        yield pages, found[0], found[1]
+def browsers() -> Iterator[TwoBrowsers]:
+    with two_browsers({}, LIMITS) as found:
+        yield found
 
 
 def look(pages: Pages, session: Session, html: str, folder: Path) -> Snapshot:
@@ -68,7 +58,7 @@ def look(pages: Pages, session: Session, html: str, folder: Path) -> Snapshot:
 
 @pytest.fixture(scope="module")
 def references(
-    browsers: tuple[Pages, Session, Session], tmp_path_factory: pytest.TempPathFactory
+    browsers: TwoBrowsers, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Snapshot]:
     pages, chromium, _ = browsers
     folder = tmp_path_factory.mktemp("references")
@@ -77,7 +67,7 @@ def references(
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_a_scene_does_not_differ(
-    browsers: tuple[Pages, Session, Session], references: dict[str, Snapshot], tmp_path: Path,
+    browsers: TwoBrowsers, references: dict[str, Snapshot], tmp_path: Path,
     scene: str,
 ) -> None:  # fmt: skip
     pages, _, firefox = browsers
@@ -87,7 +77,7 @@ def test_a_scene_does_not_differ(
 
 @pytest.mark.parametrize(("scene", "fault"), FAULTS, ids=[f"{s}: {k.name}" for s, k in FAULTS])
 def test_a_fault_of_this_kind_is_found(
-    browsers: tuple[Pages, Session, Session], references: dict[str, Snapshot], tmp_path: Path,
+    browsers: TwoBrowsers, references: dict[str, Snapshot], tmp_path: Path,
     scene: str, fault: Kind,
 ) -> None:  # fmt: skip
     pages, _, firefox = browsers
