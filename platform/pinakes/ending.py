@@ -1,6 +1,7 @@
 """How a process that works for another ends: when it is told to, and when the other has died.
 
-It would wait for work for ever, or write on into what another run has begun to clear up.
+One that lives on would wait for work for ever, or write on into what another run has begun to
+clear up.
 """
 
 from __future__ import annotations

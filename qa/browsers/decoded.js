@@ -119,7 +119,7 @@
     const { naturalWidth: width, naturalHeight: height, currentSrc: url } = image;
     if (/\.svg\b|svg\+xml/.test(url)) return isOf(origin, url) ? cellsOfDrawing(image, url) : null;
     const [columns, rows] = [width, height].map((side) => Math.min(side, Math.max(LEAST, Math.min(MOST, Math.round(side / (2 * SIDE))))));
-    if (!limits.across || width * height > LARGEST) return cells(image, width, height, columns, rows);
+    if (!limits.across) return cells(image, width, height, columns, rows);
     return turn = turn.then(() => unconverted(image, width, height, columns, rows));
   };
   // One after the other: a copy may be large.

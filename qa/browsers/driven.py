@@ -68,35 +68,25 @@ def starting(service: Service, *, limit_s: float = _START_S) -> Iterator[None]:
 
     So it is after that time, too: Selenium itself waits for an answer without a limit.
     """
-    with called_after(limit_s, lambda: _kill(service)) as struck:
+    with called_after(limit_s, lambda: end(service)) as struck:
         try:
-            yield
-        except Exception as error:
+            with translated():
+                yield
+        except (BrowserGone, PageRefused) as error:
             end(service)
-            said = f"{type(error).__name__}: {_first_line(error)}"
-            if isinstance(error, WebDriverException):
-                said = _first_line(error)
-            if struck.is_set():
-                said = f"no answer within {limit_s:g} s"
+            said = f"no answer within {limit_s:g} s" if struck.is_set() else str(error)
             raise BrowserGone(said) from error
 
 
 def end(service: Service) -> None:
     """Kill a driver and all that it started."""
-    process = _kill(service)
+    process: Any = getattr(service, "process", None)
     if process is None:
         return
+    kill_session(process.pid)
     process.wait()
     if process.stdin is not None:
         process.stdin.close()
-
-
-def _kill(service: Service) -> Any:
-    """The same, without waiting for its end; its process, if there is one."""
-    process: Any = getattr(service, "process", None)
-    if process is not None:
-        kill_session(process.pid)
-    return process
 
 
 def quit_driver(driver: WebDriver, service: Service) -> None:

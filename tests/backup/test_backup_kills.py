@@ -65,10 +65,8 @@ ACTS = {
 @pytest.mark.parametrize(
     "act",
     [
-        "dedupe",
-        "removal of rewritten",
-        pytest.param("landing", marks=pytest.mark.large),
-        pytest.param("removal", marks=pytest.mark.large),
+        pytest.param(act, marks=pytest.mark.large) if act in {"landing", "removal"} else act
+        for act in ACTS
     ],
 )
 def test_every_moment_of_an_act_is_settled(prepared: Path, tmp_path: Path, act: str) -> None:

@@ -16,8 +16,8 @@ from pinakes.cli import main
 KILLED = 9
 # What Python tells of before it does it; and what the two verbs of writing do.
 EVENTS = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir"}
-_HANGS_S = 600
 CALLS = ("write", "copy_file_range", "fsync", "ftruncate", "close")
+_HANGS_S = 600
 
 
 def in_child(work: Callable[[], object]) -> int:
