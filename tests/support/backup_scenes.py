@@ -33,6 +33,7 @@ def nothing(_: str) -> None:
 def back_up(scene: Scene, target: Path, *, at: At = nothing, jobs: int = 1) -> BackupReport:
     maker = BackupMaker(
         scene.rows,
+        scene.archive,
         EmbeddedSnapshots(scene.folder / "store", at=at),
         LocalArchiveStore(target),
         Actor(),

@@ -172,6 +172,7 @@ def back_up(settings: Settings, place: str, at: At) -> None:
     ):
         BackupMaker(
             stores.rows,
+            stores.archive,
             snapshots,
             target,
             Actor(),

@@ -14,7 +14,7 @@ from contextlib import closing
 
 from pinakes.archive_store.hdfs_calls import HdfsCalls
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.errors import ConfigError, DigestMismatch, SchemaError
+from pinakes.errors import ConfigError, SchemaError
 from pinakes.hbase_schema.tables import Schema
 from pinakes.row_store.hbase import HBaseRowStore
 from pinakes.row_store.hbase_calls import HBaseCalls
@@ -23,7 +23,7 @@ from pinakes.row_store.hbase_wire import rows_interface
 from .cluster_places import TABLES, ClusterPlaces
 from .cluster_snapshots import RESTORING
 from .contents import ROWS, FileLine
-from .copying import copy_file
+from .copying import copy_listed
 from .plain_names import PLAIN_SNAPSHOTS, forget_snapshots, name_for_hbase
 from .stage import Stage
 
@@ -109,15 +109,7 @@ class ClusterRestorer:
         with closing(self._places.store(url)) as target:
             for number, line in enumerate(rows):
                 name = line.name.removeprefix(f"{ROWS}/")
-                if target.size(name) == line.size:
-                    continue  # it was read back before publishing
-                target.delete(name)
-                copied = copy_file(backup, line.name, target, name, token=f"rows.{number}")
-                if copied.sha256 != line.sha256:
-                    target.delete(name)
-                    raise DigestMismatch(
-                        "is not what was backed up: verify the backup", file=line.name
-                    )
+                copy_listed(backup, line, target, name, token=f"rows.{number}")
 
     def open(self) -> HBaseRowStore:
         return HBaseRowStore(self._places.hbase, self._schema)

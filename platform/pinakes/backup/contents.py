@@ -25,6 +25,8 @@ from pinakes.errors import ConfigError, DigestMismatch, SchemaError
 BACKUP, BEGUN, FILES, CRAWLS = "backup.json", "begun.json", "files.jsonl", "crawls.jsonl"
 ROWS, ARCHIVE, RUNS = "rows", "archive", "runs"
 FORMAT = 1
+_OWN_SHA256 = "sha256"
+"""Of backup.json and begun.json; those of earlier versions have none."""
 T = TypeVar("T")
 _PIECE_BYTES = 1 << 20
 
@@ -99,7 +101,15 @@ def write_text(store: ArchiveStore, name: str, text: str, *, token: str) -> File
 
 def write_facts(store: ArchiveStore, name: str, facts: Begun, *, token: str) -> None:
     """Publish the description of a backup."""
-    write_text(store, name, json.dumps(asdict(facts), indent=1) + "\n", token=token)
+    content = asdict(facts)
+    content[_OWN_SHA256] = _sha256_of(content)
+    write_text(store, name, json.dumps(content, indent=1) + "\n", token=token)
+
+
+def _sha256_of(content: dict[str, object]) -> str:
+    """Of a description but for its own checksum."""
+    described = {key: value for key, value in content.items() if key != _OWN_SHA256}
+    return hashlib.sha256(json.dumps(described).encode("ascii")).hexdigest()
 
 
 def _read(store: ArchiveReader, name: str, cls: type[T]) -> T | None:
@@ -115,6 +125,8 @@ def _read(store: ArchiveReader, name: str, cls: type[T]) -> T | None:
                 "use a newer Pinakes",
                 file=name,
             )
+        if content.get(_OWN_SHA256, own := _sha256_of(content)) != own:
+            raise DigestMismatch("is not what was written", file=name)
         known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
         return cls(**{key: value for key, value in content.items() if key in known})
     except (ValueError, TypeError, AttributeError) as error:
@@ -164,6 +176,24 @@ def read_lines(store: ArchiveReader, facts: BackupFacts) -> list[FileLine]:
     if state.hexdigest() != facts.files_sha256:
         raise DigestMismatch("the list of files differs from the one written", file=FILES)
     return [FileLine(**json.loads(text)) for text in lines]
+
+
+def read_listed(store: ArchiveReader, line: FileLine) -> bytes:
+    """All of a small file of a backup, compared with its line.
+
+    Raises:
+        DigestMismatch: it differs from what was written.
+    """
+    with store.open(line.name) as file:
+        data = file.read()
+    if hashlib.sha256(data).hexdigest() != line.sha256:
+        raise not_backed_up(line.name)
+    return data
+
+
+def not_backed_up(name: str) -> DigestMismatch:
+    """The problem that a file of a backup differs from what was written."""
+    return DigestMismatch("is not what was backed up: verify the backup", file=name)
 
 
 def iter_text_lines(file: BinaryIO) -> Iterator[bytes]:

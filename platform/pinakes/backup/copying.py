@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore, StoredFile
 
-from .contents import FileLine, store_file
+from .contents import FileLine, not_backed_up, store_file
 
 
 def copy_file(
@@ -34,6 +34,22 @@ def copy_missing(
             return FileLine(new_name, size, sha256)
         target.delete(new_name)
     return copy_file(source, name, target, new_name, token=token)
+
+
+def copy_listed(
+    backup: ArchiveReader, line: FileLine, target: ArchiveStore, name: str, *, token: str
+) -> None:
+    """Copy a file out of a backup, unless it is there as it was backed up.
+
+    Raises:
+        DigestMismatch: the file in the backup differs from what was written.
+    """
+    if target.size(name) == line.size and target.checksum(name) == line.sha256:
+        return
+    target.delete(name)
+    if copy_file(backup, line.name, target, name, token=token).sha256 != line.sha256:
+        target.delete(name)
+        raise not_backed_up(line.name)
 
 
 def copy_each(

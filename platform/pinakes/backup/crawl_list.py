@@ -7,7 +7,7 @@ may be in the backup without its row.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.crawl_rows import TABLE
@@ -15,7 +15,7 @@ from pinakes.hbase_schema.name_keys import ALL_CRAWLS
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.row_store.port import Put, RowStore
 
-from .contents import CRAWLS, FileLine, iter_text_lines, write_text
+from .contents import CRAWLS, FileLine, read_listed, write_text
 
 
 def write_crawls(rows: RowStore, target: ArchiveStore, *, token: str) -> FileLine:
@@ -36,10 +36,14 @@ def write_crawls(rows: RowStore, target: ArchiveStore, *, token: str) -> FileLin
     return write_text(target, CRAWLS, "".join(lines), token=token)
 
 
-def iter_crawls(backup: ArchiveReader) -> Iterator[Put]:
-    """The facts of these crawls, as written."""
-    with backup.open(CRAWLS) as file:
-        for text in iter_text_lines(file):
-            line = json.loads(text)
-            cells = {CrawlFacts.COLUMN: line["facts"].encode("utf-8")}
-            yield Put(line["crawl"].encode("ascii"), cells, line["act_time_ms"])
+def iter_crawls(backup: ArchiveReader, lines: Iterable[FileLine]) -> Iterator[Put]:
+    """The facts of these crawls, as written.
+
+    Raises:
+        DigestMismatch: the list differs from the one written.
+    """
+    [listed] = [line for line in lines if line.name == CRAWLS]
+    for text in read_listed(backup, listed).splitlines():
+        line = json.loads(text)
+        cells = {CrawlFacts.COLUMN: line["facts"].encode("utf-8")}
+        yield Put(line["crawl"].encode("ascii"), cells, line["act_time_ms"])

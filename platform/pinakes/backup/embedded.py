@@ -21,14 +21,14 @@ from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.local_files import make_folder, translated
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.archive_store.whole_files import put_in_place
-from pinakes.errors import ConfigError, Conflict, DigestMismatch
+from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.tables import Schema
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
 from pinakes.row_store.sqlite_backup import copy_rows
 
 from .contents import ARCHIVE, ROWS, FileLine
-from .copying import copy_file
+from .copying import copy_listed
 
 ROWS_FILE = "rows.sqlite"
 BACKUPS = "backups"
@@ -130,10 +130,7 @@ class EmbeddedRestorer:
             return
         here = LocalArchiveStore(self.folder)
         [line] = [line for line in lines if line.name == f"{ROWS}/{ROWS_FILE}"]
-        copied = copy_file(backup, line.name, here, self._aside.name, token=self.token)
-        if copied.sha256 != line.sha256:
-            here.delete(self._aside.name)
-            raise DigestMismatch("is not what was backed up: verify the backup", file=line.name)
+        copy_listed(backup, line, here, self._aside.name, token=self.token)
 
     def open(self) -> EmbeddedRowStore:
         admin = EmbeddedSchemaAdmin(self._aside)

@@ -1,13 +1,17 @@
-"""Compares a copied archive file with the catalogue."""
+"""Compares copied archive files with the catalogue."""
 
 from __future__ import annotations
 
-from pinakes.catalog.file_rows import read_entry
+from collections.abc import Callable, Iterator
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.file_rows import read_entry, scan_entries
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.errors import DigestMismatch
+from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import RowStore
@@ -39,6 +43,26 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
         "its SHA-256 differs from the catalogue's; copied as it is: see `pinakes fsck`",
         file=line.name,
     )
+
+
+def iter_missing(
+    rows: RowStore, archive: ArchiveReader, was_copied: Callable[[str], bool]
+) -> Iterator[InputRefused]:
+    """Yield files that the catalogue has, and neither the backup nor the archive.
+
+    One that landed since the snapshot is in the archive.  A few round trips for each file that
+    was not copied.
+    """
+    for entry in scan_entries(rows):
+        name = entry.stored_name
+        if entry.state is not FileState.STORED or was_copied(name):
+            continue
+        # In this order: a file that leaves goes after its state has changed.
+        is_missing = archive.size(name) is None
+        if is_missing and read_entry(rows, entry.archive_file) == entry:
+            yield InputRefused(
+                "is missing in the archive, and so in this backup: see `pinakes fsck`", file=name
+            )
 
 
 def _differs(rows: RowStore, line: FileLine, watermark_ms: int) -> bool:

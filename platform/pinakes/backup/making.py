@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.errors import ConfigError, Conflict, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
@@ -40,7 +40,7 @@ from .contents import (
 )
 from .copying import copy_each, copy_missing
 from .crawl_list import write_crawls
-from .known_sums import problem_of
+from .known_sums import iter_missing, problem_of
 from .pinned import Pinned
 from .port import Snapshots
 
@@ -50,7 +50,7 @@ _REPORT = "report.json"
 
 @dataclass(slots=True)
 class BackupReport:
-    """The result of a backup; `problems` are files that differ from the catalogue."""
+    """The result of a backup; `problems`: files that are missing, or not as in the catalogue."""
 
     act: str
     watermark_ms: int
@@ -66,6 +66,7 @@ class BackupMaker:
     def __init__(
         self,
         rows: RowStore,
+        archive: ArchiveReader,
         snapshots: Snapshots,
         target: ArchiveStore,
         actor: Actor,
@@ -82,6 +83,7 @@ class BackupMaker:
         `at` is called after each step, with its name: tests end the process there.
         """
         self._rows = rows
+        self._archive = archive
         self._snapshots = snapshots
         self._target = target
         self._actor = actor
@@ -228,7 +230,11 @@ class BackupMaker:
             if problem is not None:
                 report.problems.append(problem)
             yield line
+        report.problems += iter_missing(self._rows, self._archive, self._was_copied)
         yield from self._copied_reports(act)
+
+    def _was_copied(self, name: str) -> bool:
+        return self._target.size(f"{ARCHIVE}/{name}") is not None
 
     def _copied_reports(self, act: str) -> Iterator[FileLine]:
         if not self._runs_folder.is_dir():

@@ -17,14 +17,14 @@ from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.kept_dictionaries import parse_kept_name
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
+from pinakes.errors import ConfigError, PinakesError, SchemaError
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import iter_generation_files
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.row_store.port import RowStore
 
 from .contents import ARCHIVE, RUNS, BackupFacts, FileLine, read_lines, require_facts
-from .copying import copy_file
+from .copying import copy_listed
 from .crawl_list import iter_crawls
 from .findings import Settled
 from .port import RowsRestorer
@@ -92,6 +92,7 @@ class Restoring:
         lines = read_lines(self._backup, facts)
         report = RestoreReport(facts)
         self._restorer.require_empty()
+        crawls = list(iter_crawls(self._backup, lines))
         self._restorer.restore(self._backup, lines)
         self._at("rows restored")
         rows = self._restorer.open()
@@ -99,9 +100,7 @@ class Restoring:
             run = self._begin(rows, facts)
             self._restore_files(rows, lines, report, advance)
             self._at("files restored")
-            settler = Settler(
-                rows, self._archive, facts, SurvivingActor(), iter_crawls(self._backup), at=self._at
-            )
+            settler = Settler(rows, self._archive, facts, SurvivingActor(), crawls, at=self._at)
             for settled in settler.settle():
                 report.settled.append(settled)
             report.problems += settler.problems
@@ -175,14 +174,8 @@ class Restoring:
         report.left_out += sorted(there)
 
     def _restore_file(self, line: FileLine, name: str, report: RestoreReport) -> None:
-        # Existing files were read back before they were published.
-        if self._archive.size(name) != line.size:
-            self._archive.delete(name)
-            token = f"{VERB}.{report.files}"
-            copied = copy_file(self._backup, line.name, self._archive, name, token=token)
-            if copied.sha256 != line.sha256:
-                self._archive.delete(name)
-                raise DigestMismatch("is not what was backed up: verify the backup", file=line.name)
+        token = f"{VERB}.{report.files}"
+        copy_listed(self._backup, line, self._archive, name, token=token)
         report.files += 1
         report.size += line.size
         self._at("file restored")
@@ -192,8 +185,8 @@ class Restoring:
         prefix = f"{RUNS}/"
         for line in lines:
             name = line.name.removeprefix(prefix)
-            if line.name.startswith(prefix) and runs.size(name) is None:
-                copy_file(self._backup, line.name, runs, name, token=VERB)
+            if line.name.startswith(prefix):
+                copy_listed(self._backup, line, runs, name, token=VERB)
         _drop_asides(runs)
 
 

@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     ):
         maker = BackupMaker(
             stores.rows,
+            stores.archive,
             snapshots,
             target,
             Actor(),
