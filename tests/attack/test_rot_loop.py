@@ -1,0 +1,30 @@
+"""What rots in a store is never the last copy that a verb deletes, and never given out as whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rot_loop import BATCH, Scenes, play
+
+pytestmark = pytest.mark.slow
+ROUNDS = 5_000
+
+
+def check(rounds: range, folder: Path) -> None:
+    scenes, found = Scenes(folder), []
+    for number in rounds:
+        one = play(number, scenes, folder)
+        if one.found:
+            found.append("\n".join([f"round {number}, {one.moment}", *one.said, *one.found]))
+    assert not found, "\n\n".join(found)
+
+
+def test_few_rounds_lose_nothing(tmp_path: Path) -> None:
+    check(range(12), tmp_path)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("first", range(0, ROUNDS, BATCH))
+def test_rounds_lose_nothing(first: int, tmp_path: Path) -> None:
+    check(range(first, first + BATCH), tmp_path)
