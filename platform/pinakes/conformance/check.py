@@ -14,11 +14,13 @@ from types import TracebackType
 from pinakes.warc.file_names import base_name
 from pinakes.warc.members import compression_of
 from pinakes.warc.opening import open_source
+from pinakes.warc.packages import Package
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
 
 from . import blocks, digests, framing, headers, links, revisits, targets
+from .package_members import check_package
 from .references import Place, References, place_of
 from .rules import Hit, Severity
 from .subject import Subject
@@ -121,6 +123,23 @@ class ConformanceCheck:
             yield from self._findings((place, hit) for hit in hits)
         if advance is not None:
             advance(source.size - reached)
+
+    def check_package(self, package: Package, name: str) -> Iterator[ConformanceFinding]:
+        """Yield the findings of a WACZ file, but for those of the archive files in it.
+
+        `name` is its path or URL.  Raises InputRefused where a member cannot be read.
+        """
+        for member, hit in check_package(package):
+            rule = RULES[hit.code]
+            yield ConformanceFinding(
+                file=f"{name}/{member}" if member else name,
+                offset=0,
+                inner_offset=0,
+                severity=rule.severity,
+                code=rule.code,
+                clause=rule.clause(None),
+                message=hit.message,
+            )
 
     def check_references(self) -> Iterator[ConformanceFinding]:
         """Yield the findings that need more than one record; call it after the last file."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from . import blocks, digests, framing, headers, links, revisits, targets
+from . import blocks, digests, framing, headers, links, package_members, revisits, targets
 from .fields import FIELDS, OLDER_FIELDS, Field
 from .rules import CAPTURE_TYPES, RECORD_TYPES, Rule, Severity
 
@@ -265,6 +265,46 @@ SEGMENTS = (
     Rule("segment-elsewhere",      INFO,    "7",       links.check_segments,
          "Segments of a record may be in files that were not given.", "a continuation alone"),
 )
+_WACZ = "WACZ 1.1.1"
+PACKAGES = (
+    Rule("package-crc",            ERROR,   "5.4",     package_members.check_package,
+         "The CRC-32 of each member is that of its bytes.", "one byte changed", standard=_WACZ),
+    Rule("package-archive-missing", ERROR,  "5.2.1",   package_members.check_layout,
+         "There is a WARC file below `archive/`.", "a package of pages alone", standard=_WACZ),
+    Rule("package-index-missing",  ERROR,   "5.2.2",   package_members.check_layout,
+         "There is an index below `indexes/`.", "a package without one", standard=_WACZ),
+    Rule("package-pages-missing",  ERROR,   "5.2.3",   package_members.check_layout,
+         "There is `pages/pages.jsonl`.", "a package without it", standard=_WACZ),
+    Rule("package-compression",    ERROR,   "5.4.1",   package_members.check_layout,
+         "Archive files, and what is compressed already, are stored in the ZIP file.",
+         "a deflated `archive/a.warc.gz`", standard=_WACZ),
+    Rule("package-description-missing", ERROR, "5.2.4", package_members.check_description,
+         "There is a `datapackage.json`.", "a package without it", standard=_WACZ),
+    Rule("package-description-form", ERROR, "5.2.4",   package_members.check_description,
+         "`datapackage.json` has its profile, the version of WACZ, and resources with paths.",
+         "no `wacz_version`", standard=_WACZ),
+    Rule("package-resource-missing", ERROR, "5.2.4",   package_members.check_description,
+         "What `datapackage.json` names is in the package.", "a file that was taken out",
+         standard=_WACZ),
+    Rule("package-resource-unlisted", ERROR, "5.3",    package_members.check_description,
+         "`datapackage.json` names every member.", "a file that was added", standard=_WACZ),
+    Rule("package-resource-hash",  ERROR,   "5.2.4",   package_members.check_resource,
+         "The hash of a resource is the SHA-256 of its bytes.", "the hash of another file",
+         standard=_WACZ),
+    Rule("package-resource-bytes", ERROR,   "5.2.4",   package_members.check_resource,
+         "The size of a resource is that of its bytes.", "`\"bytes\": 0`", standard=_WACZ),
+    Rule("package-digest-missing", WARNING, "5.2.5",   package_members.check_digest,
+         "There is a `datapackage-digest.json`.", "a package without it", standard=_WACZ),
+    Rule("package-digest-wrong",   ERROR,   "5.2.5",   package_members.check_digest,
+         "`datapackage-digest.json` has the hash of `datapackage.json`.",
+         "a description that was changed", standard=_WACZ),
+    Rule("package-page",           ERROR,   "5.2.3",   package_members.check_pages,
+         "Each page is a JSON object with a `url` and a `ts`.", "a page without a time",
+         standard=_WACZ),
+    Rule("package-index-line",     ERROR,   "5.2.2",   package_members.check_index,
+         "A line of an index is CDXJ, and names a place in a file of the package.",
+         "a file that is not in it", standard=_WACZ),
+)
 
 
 def _field_rules(field: Field) -> Iterator[Rule]:
@@ -294,6 +334,7 @@ GROUPS = MappingProxyType(
         "Revisits": REVISITS,
         "Links between records": LINKS,
         "Segments": SEGMENTS,
+        "WACZ files": PACKAGES,
     }
 )
 """The rules under the headings of docs/check.md."""

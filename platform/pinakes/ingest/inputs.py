@@ -31,7 +31,7 @@ _EXAMPLES = 3
 
 @dataclass(slots=True)
 class LeftOut:
-    """Files in folders that are skipped."""
+    """Files in folders that are skipped; and the packages that were opened."""
 
     unfinished: list[str] = field(default_factory=list)
     """Those that are still being written."""
@@ -42,6 +42,9 @@ class LeftOut:
     refused: list[InputRefused] = field(default_factory=list)
     """Folders and packages that cannot be read, and archive files that a package says it has, and
     has not."""
+
+    packages: list[str] = field(default_factory=list)
+    """Those that were taken for folders."""
 
     def add_other(self, place: str) -> None:
         self.others += 1
@@ -117,6 +120,7 @@ def unpacked(item: Input, left: LeftOut, *, documents: bool = False) -> Iterator
         return
     try:
         with package_at(place) as package:
+            left.packages.append(place)
             for member in package.archives(documents=documents, on_refused=left.refused.append):
                 yield Input(f"{place}/{member}", f"{name}/{member}")
             if not documents:

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, BinaryIO, NamedTuple, cast
 
 from pinakes.errors import InputRefused
@@ -176,6 +177,11 @@ class Package:
 
     def __exit__(self, *_: object) -> None:
         self._zip.close()
+
+    @property
+    def members(self) -> Mapping[str, zipfile.ZipInfo]:
+        """Its own members, but folders, by name."""
+        return MappingProxyType(self._members)
 
     def archives(
         self, *, documents: bool = False, on_refused: OnRefused | None = None

@@ -16,15 +16,19 @@ from pinakes.warc.file_names import base_name
 
 
 class GivenFiles:
-    """Every archive file; `failed` is whether a folder or package could not be read."""
+    """Every archive file, and the packages that some are in; `failed` is whether a folder or
+    package could not be read."""
 
     def __init__(self, names: Iterable[str], console: Console) -> None:
         """What cannot be read is named, and so is a folder or package with no archive file."""
         self.failed = False
         self.names: list[str] = []
+        self.packages: list[str] = []
         self._console = console
         for name in list(names):  # all, before a folder is walked: a later one may be no path
-            found = [path for path, _ in iter_paths(name, self.warn, console)]
+            left = LeftOut()
+            found = [path for path, _ in iter_paths(name, self.warn, console, left)]
+            self.packages += left.packages
             if not found:
                 self.warn(InputRefused("no archive files in it", file=name))
             self.names += found
@@ -45,13 +49,19 @@ def archive_files_of(arguments: argparse.Namespace, console: Console) -> GivenFi
 
 
 def iter_paths(
-    name: str, warn: Callable[[PinakesError], None], console: Console
+    name: str,
+    warn: Callable[[PinakesError], None],
+    console: Console,
+    left: LeftOut | None = None,
 ) -> Iterator[tuple[str, str]]:
-    """A file, or the archive files in a folder or package; each also by its name below it."""
+    """A file, or the archive files in a folder or package; each also by its name below it.
+
+    `left` gets what is skipped, which is told of besides.
+    """
     if not (is_folder_at(name) or is_package_at(name)):
         yield name, base_name(name)
         return
-    left = LeftOut()
+    left = LeftOut() if left is None else left
     try:
         yield from iter_inputs([name], left)
     except InputRefused as refusal:

@@ -1,4 +1,4 @@
-"""`pinakes check`: does an archive file conform to ISO 28500, and by which clause not."""
+"""`pinakes check`: does an archive file conform to ISO 28500, a package to WACZ, and where not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 
-from pinakes.archive_store.located import size_at
+from pinakes.archive_store.located import package_at, size_at
 from pinakes.cli.frame.archive_inputs import archive_inputs_of
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import GivenFiles
@@ -53,6 +53,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             ConformanceCheck(folder, open_file=inputs.opened) as check,
             console.progress("check", total=_total_bytes(names)) as progress,
         ):
+            for package in given.packages:
+                failed |= not _check_package(package, check, report)
             for name in names:
                 failed |= not _check_file(inputs.opened(name), check, report, progress)
             # Originals may be read again, and be gone by now.
@@ -61,6 +63,16 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if failed:
         return Exit.SOME_FAILED
     return Exit.FOUND if report.found else Exit.DONE
+
+
+def _check_package(place: str, check: ConformanceCheck, report: _Report) -> bool:
+    """Whether the package could be read to its end."""
+    try:
+        with package_at(place) as package:
+            return _take_all(report, check.check_package(package, place))
+    except InputRefused as refusal:
+        report.console.warn(refusal)
+        return False
 
 
 def _check_file(
