@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME, cdx_digest
@@ -45,8 +45,16 @@ def iter_stored_cdx_lines(
     were withdrawn; `on_unplaced` gets file and offset of those that have none, and why.
     """
     name = entry.stored_name
-    for row in iter_sidecar(archive, name):
-        if row.type not in CAPTURE_TYPES or row.ordinal in entry.withdrawing:
+    rows = (row for row in iter_sidecar(archive, name) if row.ordinal not in entry.withdrawing)
+    return iter_row_lines(rows, name, on_unplaced=on_unplaced)
+
+
+def iter_row_lines(
+    rows: Iterable[SidecarRow], name: str, *, on_unplaced: Callable[[str, int, str], None]
+) -> Iterator[CdxLine]:
+    """The lines of the captures among the rows of a file called `name`, in their order."""
+    for row in rows:
+        if row.type not in CAPTURE_TYPES:
             continue
         line = _line_of(row, name)
         if line is None or row.inner_offset:

@@ -55,7 +55,12 @@ def pages_of(
         if entry.state is FileState.STORED
         for page in _pages_of_file(archive, entry)
     )
-    ordered = sort_outside_memory(found, space=space)
+    return first_captures(found, space=space)
+
+
+def first_captures(pages: Iterable[Page], *, space: SortSpace = DEFAULT_SPACE) -> Iterator[Page]:
+    """Pages by urlkey; the first capture of each urlkey."""
+    ordered = sort_outside_memory(pages, space=space)
     for _, captures in groupby(ordered, key=attrgetter("urlkey")):
         yield next(captures)
 

@@ -6,9 +6,6 @@ for sorting, and of a file whose revisits are made full those.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,14 +30,13 @@ from pinakes.warc.source import Source
 
 from .contents import Contents, ExportedFile, read_contents, require_unchanged
 from .dependencies import Dependencies, read_dependencies, requires_of
+from .description import hash_written, write_description
 from .index_member import ARCHIVE, count_lines, write_index
 from .page_members import write_pages
 from .signatures import OnProblem, scan_signed, write_signed
 from .standalone import filled_file
 from .wacz_file import Member, WaczFile
 
-DATAPACKAGE, DIGEST = "datapackage.json", "datapackage-digest.json"
-WACZ_VERSION = "1.1.1"
 _PIECE_BYTES = 1 << 20
 
 
@@ -136,7 +132,7 @@ class Exporter:
                     out.give_up()
                     raise
             self._at("written")
-            report.size, report.sha256 = _hash(descriptor)
+            report.size, report.sha256 = hash_written(descriptor)
             require_unchanged(self._rows, contents)
             self._at("checked")
         self._at("published")
@@ -243,27 +239,12 @@ class Exporter:
     def _describe(
         self, out: WaczFile, contents: Contents, report: ExportReport, moment: datetime
     ) -> None:
-        description = contents.crawl.facts.description
-        package: dict[str, object] = {
-            "profile": "data-package",
-            "wacz_version": WACZ_VERSION,
-            "software": self._software,
-            "created": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
-            "title": contents.crawl.crawl,
-        }
-        if description:
-            package["description"] = description
+        more: dict[str, object] = {"title": contents.crawl.crawl}
+        if contents.crawl.facts.description:
+            more["description"] = contents.crawl.facts.description
         if report.requires:
-            package["relation"] = {"requires": report.requires}
-        package["resources"] = [resource._asdict() for resource in out.resources]
-        data = _json(package)
-        out.write(DATAPACKAGE, data)
-        said = f"sha256:{hashlib.sha256(data).hexdigest()}"
-        out.write(DIGEST, _json({"path": DATAPACKAGE, "hash": said}))
-
-
-def _json(value: dict[str, object]) -> bytes:
-    return f"{json.dumps(value, indent=2)}\n".encode()
+            more["relation"] = {"requires": report.requires}
+        write_description(out, more, moment=moment, software=self._software)
 
 
 @contextmanager
@@ -289,12 +270,3 @@ def _cannot_stand_alone(found: Dependencies) -> UnresolvedReference:
         f"{found.unresolved} revisits refer to nothing that is in the store, so it cannot stand "
         f"alone: {places}{more}"
     )
-
-
-def _hash(descriptor: int) -> tuple[int, str]:
-    """Size and SHA-256 of what was written, read back."""
-    sha256, at = hashlib.sha256(), 0
-    while piece := os.pread(descriptor, _PIECE_BYTES, at):
-        sha256.update(piece)
-        at += len(piece)
-    return at, sha256.hexdigest()

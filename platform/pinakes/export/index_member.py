@@ -45,11 +45,17 @@ def write_index(
     """Write the member; how many lines.  `filled` are the members whose revisits were made full,
     by the names of their files; `on_problem` gets the captures that have no line."""
     lines = (
-        f"{format_cdxj(line._replace(filename=file.name))}\n".encode("utf-8", "surrogateescape")
+        line._replace(filename=file.name)
         for file in files
         for line in _lines(out, archive, file, filled.get(file.name), on_problem)
     )
-    in_order = sort_outside_memory(lines, space=space)
+    return write_lines(out, lines, space)
+
+
+def write_lines(out: WaczFile, lines: Iterable[CdxLine], space: SortSpace) -> int:
+    """Write the member of these lines, which come in any order; how many lines."""
+    encoded = (f"{format_cdxj(line)}\n".encode("utf-8", "surrogateescape") for line in lines)
+    in_order = sort_outside_memory(encoded, space=space)
     # All of them are read before the first comes, so nothing is read while this is written.
     first = list(islice(in_order, 1))
     count = 0

@@ -45,15 +45,22 @@ def write_pages(
     lists = kept_lists(archive, entries)
     made = 0
     if MAIN not in lists:
-        with out.member(f"{FOLDER}{MAIN}") as file:
-            file.write(_line(_HEADER))
-            for page in pages_of(archive, entries, space=space):
-                file.write(_line(_listed(page)))
-                made += 1
+        made = write_made_pages(out, pages_of(archive, entries, space=space))
     for name, documents in lists.items():
         with out.member(f"{FOLDER}{name}") as file:
             for piece in _pieces(archive, documents, name):
                 file.write(piece)
+    return made
+
+
+def write_made_pages(out: WaczFile, pages: Iterable[Page]) -> int:
+    """Write `pages.jsonl` of these captures; how many."""
+    made = 0
+    with out.member(f"{FOLDER}{MAIN}") as file:
+        file.write(_line(_HEADER))
+        for page in pages:
+            file.write(_line(_listed(page)))
+            made += 1
     return made
 
 

@@ -1,25 +1,36 @@
-"""`pinakes export-wacz`: a crawl as one WACZ file."""
+"""`pinakes export-wacz`: a crawl, or archive files that are in no store, as one WACZ file."""
 
 from __future__ import annotations
 
 import argparse
+from datetime import datetime, timezone
 from pathlib import Path
 
 from pinakes import __version__
+from pinakes.archive_store.located import local_path, size_at
 from pinakes.archive_store.whole_files import require_absent
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.input_paths import GivenFiles
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.export.exporting import Exporter, ExportReport, ExportRequest
+from pinakes.export.plain_files import FilesExporter
 from pinakes.index.external_sort import SortSpace
 from pinakes.profile import open_stores
+from pinakes.warc.file_names import is_archive_name, is_remote
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The crawl, the file, and whether it needs other crawls."""
-    parser.add_argument("crawl", metavar="CRAWL", help="crawl ID")
+    """What is written, the file, and whether it needs other crawls."""
+    parser.add_argument(
+        "inputs",
+        metavar="CRAWL|WARC",
+        nargs="+",
+        help="crawl ID; or archive files, by path or URL, and folders of them (DIR/): they need "
+        "no store",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -40,7 +51,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write it, or say what would be written."""
     configuration = configuration_of(arguments)
-    request = ExportRequest(crawl=arguments.crawl, standalone=arguments.standalone)
     target = Path(arguments.output)
     if arguments.output == "-":
         raise ConfigError("-o -: a WACZ file is not written to standard output: name a file")
@@ -48,7 +58,68 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         raise ConfigError(f"-o {target} is a folder: name a file")
     if not target.parent.is_dir():
         raise ConfigError(f"-o {target}: there is no folder {target.parent}")
+    if any(map(_is_place, arguments.inputs)):
+        if arguments.standalone:
+            raise ConfigError("--standalone is for crawls: files are written as they are")
+        given = GivenFiles(arguments.inputs, console)
+        return _export_files(given, target, configuration, arguments.dry_run, console)
+    if len(arguments.inputs) > 1:
+        raise ConfigError("one crawl at a time; of a file give the path: ./NAME")
+    request = ExportRequest(crawl=arguments.inputs[0], standalone=arguments.standalone)
     return _export(request, target, configuration, arguments.dry_run, console)
+
+
+def _is_place(name: str) -> bool:
+    """Whether a name is that of a file or folder: no crawl has such a name."""
+    return "/" in name or is_archive_name(name)
+
+
+def _export_files(
+    given: GivenFiles,
+    target: Path,
+    configuration: Configuration,
+    dry_run: bool,
+    console: Console,
+) -> Exit:
+    if given.packages:
+        raise ConfigError(f"{given.packages[0]} is a package already: name archive files")
+    total = sum(size_at(name) or 0 for name in given.names)
+    if dry_run:
+        require_absent(target)
+        what = f"{len(given.names)} files, {total:,} bytes: would be exported to {target}"
+        console.result({"path": str(target), "files": len(given.names)}, text=what)
+        return given.exit(Exit.DONE)
+    exporter = FilesExporter(
+        software=f"pinakes {__version__}",
+        moment=_newest(given.names),
+        space=SortSpace(folder=configuration.temp_dir),
+        on_problem=given.warn,
+    )
+    with console.progress("export", total=total) as progress:
+        done = exporter.export(given.names, target, progress.advance)
+    console.result(
+        {
+            "name": target.name,
+            "path": str(target),
+            "hash": f"sha256:{done.sha256}",
+            "size": done.size,
+            "files": done.files,
+            "captures": done.captures,
+            "archive_bytes": done.archive_bytes,
+        },
+        text=f"{target}: {done.files} files, {done.captures} captures, {done.archive_bytes:,} "
+        f"bytes; {done.size:,} bytes in all",
+    )
+    return given.exit(Exit.DONE)
+
+
+def _newest(places: list[str]) -> datetime:
+    """When the newest of the files was changed: the same files give the same bytes.  Now, where
+    one is remote."""
+    if any(map(is_remote, places)):
+        return datetime.now(timezone.utc)
+    newest = max((local_path(place).stat().st_mtime for place in places), default=0.0)
+    return datetime.fromtimestamp(newest, timezone.utc)
 
 
 def _export(
