@@ -40,6 +40,7 @@ from .run_cells import (
     RunProgress,
     RunState,
     RunStep,
+    UnnamedCrawl,
 )
 from .seen_cells import CommitFindings, SeenCapture
 from .text import check_name
@@ -75,6 +76,7 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             CrawlFacts,
             WithdrawnFile,
             CrawlState,
+            UnnamedCrawl,
             Lease,
             QueuedWacz,
             Claim,

@@ -37,6 +37,20 @@ class CrawlState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnnamedCrawl:
+    """`l:unnamed` of a crawl: the manifests that were last imported no longer name it.
+
+    `size` is that of its WACZ files, in bytes.
+    """
+
+    COLUMN: ClassVar[bytes] = b"l:unnamed"
+    VERSION: ClassVar[int] = 1
+
+    act: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lease(Claim):
     """`l:lease` of a collection: a claim on all of it."""
 

@@ -13,6 +13,7 @@ from exported import described, export, members
 from importing import COLLECTION, entry_of, import_all, sha256_of, write_manifest, write_wacz
 from landed_stores import LandedStore, page, revisit
 from packages import members_of, signing, with_datapackage, write_package
+from store_chain import call
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.required_files import scan_required
@@ -344,6 +345,21 @@ def test_a_wacz_file_that_is_needed_is_named(store: LandedStore, tmp_path: Path)
     [one] = scan_required(again.rows, again.archive, "out-summer", COLLECTION)
     assert one.found == ("out-spring/out-spring.wacz/archive/a.warc.gz",)
     again.close()
+
+
+def test_the_wacz_file_is_named_also_when_its_file_was_written_anew(
+    store: LandedStore, tmp_path: Path
+) -> None:
+    """Recompressed, the archive file is another; the WACZ file that holds the record is not."""
+    date = "2020-01-02T03:04:05Z"
+    spring = write_wacz(tmp_path / "spring.wacz", page(URI))
+    summer = write_wacz(tmp_path / "summer.wacz", revisit(URI, "2021-01-01T00:00:00Z", URI, date))
+    imported(store, spring, summer)
+    before = requires(exported(store, "summer", tmp_path))
+    assert call("zstd", "compress", "spring", "--store", store.folder).exit_code == 0
+    assert 2 in [entry.generation for entry in scan_entries(store.rows, "spring")]
+    assert requires(exported(store, "summer", tmp_path)) == before
+    assert [one["hash"] for one in before] == [sha256_of(spring)]
 
 
 def test_what_is_needed_and_missing_stays_named(store: LandedStore, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from pinakes.hbase_schema.run_cells import (
     RunProgress,
     RunState,
     RunStep,
+    UnnamedCrawl,
 )
 from pinakes.hbase_schema.seen_cells import CommitFindings, SeenCapture
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFailure, WaczFile, WaczPlace
@@ -169,6 +170,7 @@ SAMPLES: tuple[Cell, ...] = (
     CrawlFacts(collection="default", source="browsertrix", description="Spring, the news sites"),
     ActCounts(verb="ingest", counts={"records": 5, "bytes": 1234}),
     CrawlState(state="open", act="land-1"),
+    UnnamedCrawl(act="import-wacz-1", size=5000),
     Lease(owner="host:4711", token="5b1e", act="dedupe-1", act_time_ms=1, expires_ms=2),
     RunFacts(
         verb="dedupe",

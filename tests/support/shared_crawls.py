@@ -196,6 +196,7 @@ def export_to(
             shared.count(rows, store.archive),
             openings=shared.openings,
             withheld=shared.withheld,
+            unnamed=shared.unnamed,
             spelling=spelling,
             token=token,
             now=NOW,

@@ -5,15 +5,15 @@ Acts on a crawl are counted in the rows of its files (`file_counts`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.name_keys import ALL_CRAWLS, encode_crawl_key
-from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState
+from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState, UnnamedCrawl
 from pinakes.hbase_schema.seen_cells import CommitFindings
-from pinakes.row_store.port import Put, Row, RowStore, get_row
+from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
 TABLE = "crawls"
 OPEN = "open"
@@ -33,6 +33,8 @@ class CrawlEntry:
     act `act`.
 
     `findings` are those of its last commit: of its present state only if `is_settled`.
+    `unnamed_bytes` is the size of its WACZ files, where the manifests that were last imported no
+    longer name it.
     """
 
     crawl: str
@@ -41,6 +43,7 @@ class CrawlEntry:
     changed_ms: int
     act: str = ""
     findings: CommitFindings | None = None
+    unnamed_bytes: int | None = None
 
     @property
     def is_settled(self) -> bool:
@@ -111,6 +114,7 @@ def _entry(row: Row) -> CrawlEntry | None:
         return None
     known = decode_cell(CrawlState, state.value) if state is not None else None
     findings = row.value(CommitFindings.COLUMN)
+    unnamed = row.value(UnnamedCrawl.COLUMN)
     return CrawlEntry(
         crawl=row.key.decode("ascii"),
         facts=decode_cell(CrawlFacts, facts),
@@ -118,7 +122,23 @@ def _entry(row: Row) -> CrawlEntry | None:
         changed_ms=state.timestamp_ms if state is not None else 0,
         act=known.act if known is not None else "",
         findings=decode_cell(CommitFindings, findings) if findings is not None else None,
+        unnamed_bytes=decode_cell(UnnamedCrawl, unnamed).size if unnamed is not None else None,
     )
+
+
+def note_unnamed(store: RowStore, collection: str, sizes: Mapping[str, int], *, act: str) -> None:
+    """Note which crawls of a collection manifests no longer name, by the size of their WACZ files
+    in bytes, and that all others are named.  One scan of `crawls`."""
+    for entry in scan_crawls(store):
+        size = sizes.get(entry.crawl)
+        if entry.facts.collection != collection or size == entry.unnamed_bytes:
+            continue
+        key = encode_crawl_key(entry.crawl)
+        if size is None:
+            store.mutate(TABLE, [Delete(key, None, columns=(UnnamedCrawl.COLUMN,))])
+        else:
+            cell = {UnnamedCrawl.COLUMN: encode_cell(UnnamedCrawl(act=act, size=size))}
+            store.mutate(TABLE, [Put(key, cell, None)])
 
 
 def ensure_crawl(

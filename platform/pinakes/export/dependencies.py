@@ -147,15 +147,15 @@ def requires_of(
     """`relation.requires` for these archive files, by crawl and name, and then what WACZ files of
     the crawl require that the store does not have, as they say it.
 
-    A file that landed with a WACZ file, and is as it landed, is named by that; another one
-    by its own name and SHA-256, as it is now.  Round trips: one or two for each file.
+    A file that landed with a WACZ file is named by that, which holds its originals whatever
+    became of it here since; another one by its own name and SHA-256, as it is now.  Round trips:
+    one or two for each file.
     """
     requires: dict[tuple[str, str], dict[str, object]] = {}
     members: dict[tuple[str, str], list[dict[str, object]]] = defaultdict(list)
     for name, entry in sorted(read_entries(store, sorted(needs)).items()):
         crawl, _, path = name.partition("/")
-        # As it landed with its WACZ file, and so as that holds it.
-        package = package_of(path) if entry.generation == 1 else None
+        package = package_of(path)
         wacz = read_wacz_file(store, collection, crawl, package) if package else None
         if wacz is not None and wacz.captures is not None and package is not None and entry.facts:
             facts = {"filename": package, "hash": wacz.sha256, "size": wacz.size}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -28,13 +28,15 @@ class SharedCrawls:
     """The open and committed crawls of a collection, and those of them to be written.
 
     `withheld` are its other crawls: crawlers must not refer to what they have, or had.  `openings`
-    stand for the acts that brought them to their states, as `opening_of` says.
+    stand for the acts that brought them to their states, as `opening_of` says.  `unnamed` are the
+    bytes of those that the manifests that were last imported no longer name.
     """
 
     collection: str
     states: dict[str, str]
     openings: dict[str, str]
     withheld: Collection[str]
+    unnamed: Mapping[str, int]
     chosen: Collection[str]
     waczs: WaczNumbers
 
@@ -164,6 +166,11 @@ def read_shared_crawls(
         states=states,
         openings={one.crawl: opening_of(one.act) for one in of_collection},
         withheld=frozenset(one.crawl for one in of_collection) - states.keys(),
+        unnamed={
+            one.crawl: one.unnamed_bytes
+            for one in of_collection
+            if one.unnamed_bytes is not None and one.crawl in states
+        },
         chosen=frozenset(wanted),
         waczs=WaczNumbers(lists),
     )

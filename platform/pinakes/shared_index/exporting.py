@@ -68,7 +68,8 @@ class Exporter:
     """Writes crawls of one collection: those of `counts`, with what Browsertrix counts of them.
 
     `withheld` are crawls of the collection that nobody may refer to, whoever wrote them; `openings`
-    tell crawls of one name apart.  `token` tells this export's keys from another's.
+    tell crawls of one name apart; `unnamed` are those that manifests no longer name, and the bytes
+    of their WACZ files.  `token` tells this export's keys from another's.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Exporter:
         counts: Mapping[str, Mapping[str, int]],
         *,
         openings: Mapping[str, str],
+        unnamed: Mapping[str, int],
         withheld: Collection[str] = (),
         spelling: str,
         token: str,
@@ -92,6 +94,7 @@ class Exporter:
         self._counts = counts
         self._openings = openings
         self._withheld = withheld
+        self._unnamed = unnamed
         self._spelling = spelling
         self._aside = f"pinakes:aside:{token}:".encode("ascii")
         self._now = now
@@ -359,8 +362,10 @@ class Exporter:
         pairs = [(name, total[name]) for name in SUMMED if total[name]]
         for name, number in [*pairs, ("updateProgress", 1)]:
             yield "HSET", ALL_COUNTS, name, number
-        for name in ("removedCrawls", "removedCrawlSize"):
-            yield "HSETNX", ALL_COUNTS, name, 0
+        # Where the collection knows of none, an indexer's own counts stay.
+        removed = (len(self._unnamed), sum(self._unnamed.values()))
+        for name, number in zip(("removedCrawls", "removedCrawlSize"), removed, strict=True):
+            yield "HSET" if self._unnamed else "HSETNX", ALL_COUNTS, name, number
         yield "SET", LAST_UPDATE, self._now
 
 

@@ -184,7 +184,8 @@ def _requires(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
     lines += ["needed by:", *_required(found.needed_by, lambda one: crawl_of(one.archive_file))]
     declared = scan_required(stores.rows, stores.archive, entry.crawl, entry.facts.collection)
     if declared:
-        lines += ["its WACZ files say that they need:", *map(_declared, declared)]
+        lines += ["its WACZ files say that they need:"]
+        lines += [_declared(one, found.unresolved) for one in declared]
     lines += [f"unresolved: {found.unresolved}"]
     console.result(
         {
@@ -216,10 +217,11 @@ def _required(
             )
 
 
-def _declared(one: StoredRequirement) -> str:
+def _declared(one: StoredRequirement, unresolved: int) -> str:
     required = one.required
+    absent = "missing" if unresolved else "not here as such a file, and every reference resolves"
     crawl = f" of {required.crawl}" if required.crawl else ""
-    where = f"in the store: {', '.join(one.found)}" if one.found else "missing"
+    where = f"in the store: {', '.join(one.found)}" if one.found else absent
     return printable(f"  {required.package}: {required.filename}{crawl}: {where}")
 
 

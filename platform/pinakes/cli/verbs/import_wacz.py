@@ -11,6 +11,7 @@ from itertools import islice
 from pinakes import __version__
 from pinakes.archive_store.http_ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
+from pinakes.catalog.crawl_rows import note_unnamed
 from pinakes.catalog.wacz_rows import QueueEntry, scan_queue, wacz_places
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_out import say_others
@@ -323,19 +324,21 @@ class _ImportVerb:
             self._console.warn("the manifests name no WACZ file: nothing is taken for removed")
             return []
         crawls: list[str] = []
-        size = count = 0
+        sizes: dict[str, int] = {}
         named = sort_outside_memory(self._named, space=self._space)
         for missing in scan_missing(self._stores.rows, self._configuration.collection, named):
             if not missing.is_whole:
                 self._report.missing_in_part(missing)
                 continue
-            count, size = count + 1, size + missing.size
+            sizes[missing.crawl] = missing.size
             fate = "to be purged" if self._request.purge_removed else "kept"
             if missing.other_files:
                 fate = f"kept: it holds files that were not imported ({missing.other_files:,})"
             else:
                 crawls.append(missing.crawl)
             self._report.missing(missing, fate)
-        if count:
-            self._report.removed(count, size)
+        if not self._request.dry_run:
+            note_unnamed(self._stores.rows, self._configuration.collection, sizes, act=self._act)
+        if sizes:
+            self._report.removed(len(sizes), sum(sizes.values()))
         return crawls

@@ -189,6 +189,7 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
         crawls.count(rows, exchange.stores.archive),
         openings=crawls.openings,
         withheld=crawls.withheld,
+        unnamed=crawls.unnamed,
         spelling=request.spelling,
         token=exchange.actor.new_token(),
         now=f"{now:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
