@@ -22,13 +22,13 @@ from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable, Unre
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import parse_digits_date
+from pinakes.warc.decoders import FIRST_BYTES, is_coded
 from pinakes.warc.field_names import CONTENT_TYPE_KEY
 from pinakes.warc.http import HttpHead
 from pinakes.warc.record import Record
 
 from .answer_head import AnswerHead, Field, captured_head, own_head
 from .choice import Candidate, reason_to_skip
-from .codings import FIRST_BYTES, is_coded
 from .generations import Generation, GenerationReader
 from .index_lookup import IndexLookup
 from .page_log import Outcome
@@ -168,10 +168,8 @@ class ArchiveAnswers:
         """The answer by this capture, and the reason to prefer another, if any."""
         head, payload = self._open(stack, found.capture)
         size = payload.size if payload is not None else 0
-        coding = head.get("content-encoding")
-        coded = coding is None or (
-            payload is not None and is_coded(coding, payload.first(FIRST_BYTES))
-        )
+        coding = ", ".join(head.get_all("content-encoding"))
+        coded = not coding or (payload is not None and is_coded(coding, payload.first(FIRST_BYTES)))
         captured = parse_digits_date(found.capture.time[:14])
         made = captured_head(head, request, size, coded=coded, captured=captured)
         answer = Answer(

@@ -20,8 +20,9 @@ from socketserver import ThreadingTCPServer
 from typing import Any, Protocol
 
 from pinakes.access.byte_range import parse_range
-from pinakes.errors import PinakesError
+from pinakes.errors import MissingExtra, PinakesError
 from pinakes.index.post_query import BODY_LIMIT_BYTES, method_query
+from pinakes.warc.codings import Undecodable, named_codings, undone
 
 from .certificates import Authority
 from .request import ProxyRequest, Tunnel, clean_request_line, original_uri, parse_authority
@@ -222,7 +223,13 @@ class _Connection(BaseHTTPRequestHandler):
         # HEAD is answered from captures of GET.
         method = "GET" if self.command == "HEAD" else self.command
         content_type = self.headers.get("Content-Type")
-        return method_query(method, content_type, str(len(body)), [body])
+        codings = named_codings(self.headers.get_all("Content-Encoding", []))
+        length = BODY_LIMIT_BYTES if codings and body else len(body)
+        try:
+            plain = undone(iter([body]), codings, BODY_LIMIT_BYTES)
+            return method_query(method, content_type, str(length), plain)
+        except (Undecodable, MissingExtra):
+            return method_query(method, content_type, str(len(body)), [body])
 
     def _read_body(self) -> bytes | None:
         """The first bytes of the request's body; None if its length is not given."""

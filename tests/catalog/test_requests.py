@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from datetime import datetime, timezone
 from pathlib import Path
 
+import brotli
 import pytest
+import zstandard
 
 from pinakes.catalog.requests import iter_rows
 from pinakes.catalog.sidecar import SidecarRow
@@ -107,3 +111,101 @@ def test_row_keys_of_posts_are_those_of_cdxj_indexer(shared_data: Path) -> None:
         assert found == wanted
         seen += len(found)
     assert seen == 6
+
+
+def _coded_ask(body: bytes, *fields: str, content_type: str = "application/json") -> bytes:
+    lines = ("POST /form HTTP/1.1", f"Content-Type: {content_type}", *fields, "", "")
+    return _record("request", 0, "\r\n".join(lines).encode() + body)
+
+
+def _chunked(body: bytes) -> bytes:
+    return b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+
+
+QUERY = b'{"q":"one"}'
+LONG = json.dumps({"q": "one" * 1000}).encode()
+RAW = zlib.compressobj(wbits=-15)
+GZIPPED = gzip.compress(QUERY, mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("request_record", "query"),
+    [
+        pytest.param(_coded_ask(GZIPPED, "Content-Encoding: gzip"), "q=one", id="gzip"),
+        pytest.param(
+            _coded_ask(GZIPPED, f"Content-Length: {len(GZIPPED)}", "content-encoding: X-GZIP"),
+            "q=one",
+            id="gzip with its length",
+        ),
+        pytest.param(
+            _coded_ask(zlib.compress(QUERY), "Content-Encoding: deflate"), "q=one", id="deflate"
+        ),
+        pytest.param(
+            _coded_ask(RAW.compress(QUERY) + RAW.flush(), "Content-Encoding: deflate"),
+            "q=one",
+            id="raw deflate",
+        ),
+        pytest.param(_coded_ask(brotli.compress(QUERY), "Content-Encoding: br"), "q=one", id="br"),
+        pytest.param(
+            _coded_ask(zstandard.compress(QUERY), "Content-Encoding: zstd"), "q=one", id="zstd"
+        ),
+        pytest.param(
+            _coded_ask(
+                _chunked(GZIPPED), "Transfer-Encoding: chunked", "Content-Encoding: none, gzip"
+            ),
+            "q=one",
+            id="gzip in chunks",
+        ),
+        pytest.param(
+            _coded_ask(_chunked(GZIPPED), "Transfer-Encoding: gzip, chunked"),
+            "q=one",
+            id="transfer gzip",
+        ),
+        pytest.param(
+            _coded_ask(gzip.compress(LONG), "Content-Encoding: gzip", "Content-Length: 60"),
+            "q=" + "one" * 1000,
+            id="longer than its length",
+        ),
+        pytest.param(
+            _coded_ask(
+                gzip.compress(b"a=1&b=2"),
+                "Content-Encoding: gzip",
+                content_type="application/x-www-form-urlencoded",
+            ),
+            "a=1&b=2",
+            id="form",
+        ),
+        pytest.param(
+            _coded_ask(gzip.compress(b"\0"), "Content-Encoding: gzip", content_type="x/y"),
+            "__wb_post_data=aa==",
+            id="anything else",
+        ),
+        pytest.param(_coded_ask(QUERY, "Content-Encoding: gzip"), "q=one", id="not gzip"),
+        pytest.param(
+            _coded_ask(_chunked(QUERY), "Transfer-Encoding: chunked", "Content-Encoding: zstd"),
+            "q=one",
+            id="chunked and not zstd",
+        ),
+        pytest.param(_coded_ask(QUERY, "Content-Encoding: zebra"), "q=one", id="unknown coding"),
+        pytest.param(
+            _coded_ask(
+                _chunked(b"a=1")[:-5], "Transfer-Encoding: chunked", content_type="text/plain"
+            ),
+            "__wb_post_data=mw0kyt0xdqo=",
+            id="cut off in its chunks",
+        ),
+    ],
+)
+def test_the_query_is_of_the_decoded_body(
+    request_record: bytes, query: str, tmp_path: Path
+) -> None:
+    (tmp_path / "f.warc").write_bytes(request_record + _answer(1))
+    [_, row] = _rows(tmp_path / "f.warc")
+    assert row.row_key.startswith(f"org,e)/form?__wb_method=post&{query} 2020".encode())
+
+
+def test_posts_that_differ_within_gzip_have_two_keys(shared_data: Path) -> None:
+    rows = _rows(shared_data / "cases" / "B3-post-gzip-two.warc.gz")
+    key = "com,youtube)/youtubei/v1/log_event?__wb_method=post&alt=json&q="
+    keys = [row.row_key.decode().partition(" ")[0] for row in rows if row.type == "response"]
+    assert keys == [f"{key}one", f"{key}two"]

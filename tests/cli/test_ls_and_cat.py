@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import zstandard
 from evidence import is_agreed, manifest_lines
 from scenes import Scene, make_scene
 from warc_sets import OTHER, PAGE, ArchiveFile, Rec, chunked, revisit, write_set
@@ -257,6 +258,7 @@ def deflated(body: bytes) -> bytes:
         ("Content-Encoding: gzip\r\n", gzip.compress(PAGE[:9]) + gzip.compress(PAGE[9:])),
         ("Content-Encoding: deflate\r\n", zlib.compress(PAGE)),
         ("Content-Encoding: deflate\r\n", deflated(PAGE)),
+        ("Content-Encoding: ZSTD\r\n", zstandard.compress(PAGE)),
         (
             "Content-Encoding: deflate, x-gzip\r\nTransfer-Encoding: chunked\r\n",
             chunked(gzip.compress(zlib.compress(PAGE))),
@@ -276,7 +278,8 @@ def test_bodies_are_decoded(fields: str, stored: bytes, tmp_path: Path, call: Ca
     ("fields", "words"),
     [
         ("Content-Encoding: gzip\r\n", "the body is not gzip, as its header says"),
-        ("Content-Encoding: zstd\r\n", "zstd is an unknown content-coding"),
+        ("Content-Encoding: zstd\r\n", "the body is not zstd, as its header says"),
+        ("Content-Encoding: zebra\r\n", "zebra is an unknown content-coding"),
     ],
 )
 def test_what_cannot_be_decoded_is_refused(

@@ -8,7 +8,9 @@ import hashlib
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import brotli
 import pytest
+import zstandard
 from archive_builders import dictionary, dictionary_frame, frame, skippable, stored_frame
 from conformance_builders import (
     BODY,
@@ -428,3 +430,57 @@ def test_codes_and_statements_are_in_good_form() -> None:
         assert rule.example
         assert rule.clause_1_0 or rule.clause_1_1
     assert len({id(rule) for rule in RULES.values()}) == len(RULES)
+
+
+def _coded(*fields: str) -> bytes:
+    return "\r\n".join(("HTTP/1.1 200 OK", *fields, "", "")).encode()
+
+
+IN_CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(ZIPPED), ZIPPED)
+ZSTD_BODY = zstandard.compress(BODY)
+# A window of 256 MiB, and an empty block that is the last (RFC 8878 §3.1.1.1.2).
+WIDE = b"\x28\xb5\x2f\xfd\0\x90\1\0\0"
+
+
+@pytest.mark.parametrize(
+    ("head", "stored", "code"),
+    [
+        pytest.param(_coded("Content-Encoding: zstd"), ZSTD_BODY, "decoded", id="zstd"),
+        pytest.param(_coded("Content-Encoding: br"), brotli.compress(BODY), "decoded", id="br"),
+        pytest.param(
+            _coded("content-encoding: ZSTD", "Content-Encoding: GZip"),
+            gzip.compress(ZSTD_BODY),
+            "decoded",
+            id="two lines",
+        ),
+        pytest.param(_coded("Content-Encoding: none"), BODY, None, id="none"),
+        pytest.param(
+            _coded("Transfer-Encoding: gzip, chunked"), IN_CHUNKS, None, id="transfer gzip"
+        ),
+        pytest.param(
+            _coded("Transfer-Encoding: gzip", "Transfer-Encoding: chunked", "Content-Encoding: br"),
+            b"%x\r\n%s\r\n0\r\n\r\n"
+            % (len(gzip.compress(brotli.compress(BODY))), gzip.compress(brotli.compress(BODY))),
+            "decoded",
+            id="transfer gzip, content br",
+        ),
+        pytest.param(_coded("Content-Encoding: zebra"), ZIPPED, "unverified", id="unknown"),
+        pytest.param(_coded("Content-Encoding: zstd"), WIDE, "unverified", id="window"),
+        pytest.param(_coded("Content-Encoding: gzip"), BODY + b"!", "wrong", id="not gzip"),
+        pytest.param(_coded("Content-Encoding: zstd"), ZIPPED, "wrong", id="not zstd"),
+    ],
+)
+def test_a_digest_of_the_decoded_body(
+    head: bytes, stored: bytes, code: str | None, check: Check
+) -> None:
+    found = check(warc(response(1, head + stored, WARC_Payload_Digest=sha1(BODY))))
+    codes = {f.code for f in found if "digest" in f.code}
+    named = {"unverified": "digest-unverified"}.get(code or "", f"payload-digest-{code}")
+    assert codes == ({named} if code else set())
+
+
+def test_a_digest_of_the_entity_body_below_a_transfer_coding(check: Check) -> None:
+    body = gzip.compress(ZSTD_BODY)
+    head = _coded("Transfer-Encoding: gzip", "Content-Encoding: zstd")
+    found = check(warc(response(1, head + body, WARC_Payload_Digest=sha1(ZSTD_BODY))))
+    assert not [f for f in found if "digest" in f.code]

@@ -135,3 +135,9 @@ def test_where_jwarc_reads_on_digests_fail_alike(checked: Checked) -> None:
             continue  # a response without a block, with a digest: jwarc skips it
         assert counted(findings, *DIGEST_CODES) == jwarc["payload_digest_fail"], facts["file"]
     assert compared["files"] > 50
+
+
+@pytest.mark.parametrize("name", ["S1-zstd-decoded-digest", "S4-gzip-decoded-digest"])
+def test_the_digest_of_a_decoded_body_is_known_in_each_coding(name: str, shared_data: Path) -> None:
+    findings = check_paths(shared_data / "cases" / f"{name}.warc.gz")
+    assert [f.code for f in findings if "digest" in f.code] == ["payload-digest-decoded"]

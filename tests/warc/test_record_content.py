@@ -8,7 +8,8 @@ from random import Random
 
 import brotli
 import pytest
-from archive_builders import member, records_of, warc
+import zstandard
+from archive_builders import member, records_of, skippable, warc
 
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.warc.charsets import decode_text
@@ -25,6 +26,20 @@ def response(body: bytes, *fields: str, record_type: str = "response") -> Record
 
 def chunked(body: bytes) -> bytes:
     return b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+
+
+def chunked_by(size: int, body: bytes) -> bytes:
+    pieces = (body[at : at + size] for at in range(0, len(body), size))
+    return b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in pieces) + b"0\r\n\r\n"
+
+
+def zstd(body: bytes, **options: bool) -> bytes:
+    return zstandard.ZstdCompressor(**options).compress(body)
+
+
+def zstd_of_window(log: int) -> bytes:
+    """A frame of one empty raw block, which asks for that window (RFC 8878 §3.1.1.1.2)."""
+    return b"\x28\xb5\x2f\xfd\0" + bytes([(log - 10) << 3]) + b"\1\0\0"
 
 
 def raw_deflate(body: bytes) -> bytes:
@@ -47,6 +62,57 @@ def raw_deflate(body: bytes) -> bytes:
             ("Transfer-Encoding: chunked", "Content-Encoding: br, gzip"),
             id="three codings",
         ),
+        pytest.param(zstd(PAGE), ("Content-Encoding: zstd",), id="zstd"),
+        pytest.param(zstd(PAGE), ("content-encoding:ZSTD",), id="zstd in capitals"),
+        pytest.param(
+            zstd(PAGE, write_content_size=False, write_checksum=True),
+            ("Content-Encoding: zstd",),
+            id="zstd of unsaid size, with a checksum",
+        ),
+        pytest.param(
+            skippable(b"x" * 9) + zstd(PAGE[:9]) + skippable(b"") + zstd(PAGE[9:]),
+            ("Content-Encoding: zstd",),
+            id="zstd in two frames, and skippable ones",
+        ),
+        pytest.param(
+            chunked_by(3, zstd(PAGE[:9]) + skippable(b"y") + zstd(PAGE[9:])),
+            ("Transfer-Encoding: chunked", "Content-Encoding: zstd"),
+            id="zstd frames cut by chunks",
+        ),
+        pytest.param(zstd(PAGE) + b"\r\n", ("Content-Encoding: zstd",), id="zstd, then CRLF"),
+        pytest.param(
+            zstd_of_window(26) + zstd(PAGE), ("Content-Encoding: zstd",), id="zstd, 64 MiB window"
+        ),
+        pytest.param(
+            chunked_by(1, zlib.compress(PAGE)),
+            ("Transfer-Encoding: chunked", "Content-Encoding: deflate"),
+            id="deflate byte by byte",
+        ),
+        pytest.param(
+            chunked_by(1, gzip.compress(PAGE[:9]) + gzip.compress(PAGE[9:])),
+            ("Transfer-Encoding: chunked", "Content-Encoding: x-gzip"),
+            id="gzip members byte by byte",
+        ),
+        pytest.param(
+            gzip.compress(zstd(PAGE)),
+            ("Content-Encoding: zstd", "X: y", "content-encoding: gzip"),
+            id="two lines",
+        ),
+        pytest.param(zstd(PAGE), ("Content-Encoding: none, zstd,, identity",), id="empty and none"),
+        pytest.param(PAGE, ("Content-Encoding: none",), id="none"),
+        pytest.param(PAGE, ("Content-Encoding:", "Transfer-Encoding: identity"), id="no value"),
+        pytest.param(
+            chunked(gzip.compress(PAGE)), ("Transfer-Encoding: gzip, chunked",), id="transfer gzip"
+        ),
+        pytest.param(
+            chunked(gzip.compress(zstd(PAGE))),
+            ("Transfer-Encoding: GZIP;q=1", "Transfer-Encoding: Chunked", "Content-Encoding: zstd"),
+            id="transfer gzip, content zstd",
+        ),
+        pytest.param(
+            PAGE, ("Transfer-Encoding: gzip, chunked",), id="transfer gzip removed by the writer"
+        ),
+        pytest.param(PAGE, ("Transfer-Encoding: binary",), id="no transfer coding"),
     ],
 )
 def test_the_codings_are_undone(body: bytes, fields: tuple[str, ...]) -> None:
@@ -79,9 +145,18 @@ def test_a_revisit_has_none() -> None:
         ("gzip", b"not gzip", "the body is not gzip"),
         ("gzip", gzip.compress(PAGE)[:-9], "the body is not gzip.*incomplete"),
         ("br", b"\xff" * 99, "the body is not br"),
+        ("zstd", PAGE, "the body is not zstd"),
+        ("zstd", zstd(PAGE)[:-3], "the body is not zstd.*incomplete"),
+        ("zstd", zstd(PAGE, write_checksum=True)[:-1] + b"\0", "the body is not zstd.*checksum"),
+        ("zstd", zstd_of_window(28), "not decoded from zstd.*memory"),
+        ("zstd, gzip", gzip.compress(PAGE), "the body is not zstd"),
         ("zebra", PAGE, "zebra is an unknown content-coding"),
+        ("compress", b"\x1f\x9d\x90", "compress is an unknown content-coding"),
     ],
-    ids=["not-gzip", "cut-off", "not-br", "unknown"],
+    ids=[
+        *("not-gzip", "cut-off", "not-br", "not-zstd", "zstd-cut-off", "zstd-checksum", "window"),
+        *("inner", "unknown", "compress"),
+    ],
 )
 def test_what_is_not_in_its_coding_is_malformed(coding: str, body: bytes, message: str) -> None:
     record = response(body, f"Content-Encoding: {coding}")
@@ -166,7 +241,7 @@ def test_brotli_that_is_cut_off_is_malformed(cut: int) -> None:
         response(body, "Content-Encoding: br").content()
 
 
-@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "br, gzip"])
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "br, gzip"])
 def test_an_empty_body_is_in_any_coding(coding: str) -> None:
     assert response(b"", f"Content-Encoding: {coding}").content() == b""
     empty = response(b"0\r\n\r\n", f"Content-Encoding: {coding}", "Transfer-Encoding: chunked")
@@ -176,4 +251,14 @@ def test_an_empty_body_is_in_any_coding(coding: str) -> None:
 def test_very_many_codings_are_malformed() -> None:
     record = response(PAGE, f"Content-Encoding: {', '.join(['deflate'] * 5000)}")
     with pytest.raises(MalformedRecord, match="5000 content-codings"):
+        record.content()
+
+
+def test_endless_layers_of_nothing_end() -> None:
+    """What comes out is empty, so that no limit of it would end this: 400 MB of empty members."""
+    empty = gzip.compress(b"", mtime=0)
+    layer = zlib.compressobj(wbits=31)
+    body = b"".join([*(layer.compress(empty * 20_000) for _ in range(20)), layer.flush()])
+    record = response(gzip.compress(body * 1000), "Content-Encoding: gzip, gzip, gzip")
+    with pytest.raises(MalformedRecord, match="decodes to more than 16777216 bytes"):
         record.content()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from pinakes.warc.codings import Undecodable, codings_of, decoded
-from pinakes.warc.digest import Digest, format_digest, hasher, parse_digest
+from pinakes.warc.codings import NotDecodedHere, codings_of, decoded_digest
+from pinakes.warc.digest import Digest, format_digest, parse_digest
 from pinakes.warc.record import Record
 
 _MOST_DECODED_BYTES = 1 << 32
-_CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
+_CODINGS = frozenset({"gzip", "x-gzip", "deflate", "zstd"})
 
 
 @lru_cache(maxsize=64)
@@ -68,27 +68,19 @@ def _computed_over(declared: Digest, record: Record, stored_sha1: bytes | None =
     dechunked = record.dechunked_digest(declared.algorithm)
     if dechunked is not None and dechunked.value == declared.value:
         return "dechunked"
-    decoded = decoded_digest(record, declared.algorithm)
-    return "decoded" if decoded is not None and decoded.value == declared.value else "none"
+    decoded = _decoded(record, declared.algorithm)
+    return "decoded" if decoded is not None and decoded == declared else "none"
 
 
-def decoded_digest(record: Record, algorithm: str) -> Digest | None:
+def _decoded(record: Record, algorithm: str) -> Digest | None:
     """The digest of the body without transfer- and content-coding; None without such coding.
 
     Memory is bounded; a body that decodes to more than 4 GiB is a zip bomb and has none.
     """
-    codings = codings_of(record)
     # Not brotli, whose package is not everywhere: what is stored must not depend on it.
-    if not codings or not _CODINGS.issuperset(codings):
+    if not _CODINGS.issuperset(codings_of(record)):
         return None
-    state = hasher(algorithm)()
-    seen = 0
     try:
-        for piece in decoded(record):
-            seen += len(piece)
-            if seen > _MOST_DECODED_BYTES:
-                return None
-            state.update(piece)
-    except Undecodable:
+        return decoded_digest(record, algorithm, _MOST_DECODED_BYTES)
+    except NotDecodedHere:
         return None
-    return Digest(algorithm, state.digest())

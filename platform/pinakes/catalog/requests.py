@@ -16,8 +16,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pinakes.index.beside import BESIDE_RECORDS, are_beside
-from pinakes.index.post_query import method_query, with_query
-from pinakes.warc.codings import dechunked
+from pinakes.index.post_query import request_query, with_query
 from pinakes.warc.record import Record
 
 from .record_rows import row_key_of, sidecar_row
@@ -45,7 +44,7 @@ def iter_rows(
     for record in records:
         row = sidecar_row(record, archive_file=archive_file, landed=landed)
         if row.type == "request":
-            request = _Request(row, _query_of(record) if row.method != "GET" else None)
+            request = _Request(row, request_query(record) if row.method != "GET" else None)
             for at, capture in enumerate(held):
                 if capture.method is None and capture.type in ANSWERS:
                     held[at] = _answer(capture, request, archive_file)
@@ -58,15 +57,6 @@ def iter_rows(
         if len(held) > BESIDE_RECORDS:
             yield held.popleft()
     yield from held
-
-
-def _query_of(record: Record) -> str | None:
-    http = record.http
-    if http is None:
-        return None
-    return method_query(
-        http.method, http.get("content-type"), http.get("content-length"), dechunked(record)
-    )
 
 
 def _answer(capture: SidecarRow, request: _Request, archive_file: str) -> SidecarRow:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pinakes.warc.codings import codings_of
 from pinakes.warc.field_names import (
     CONTENT_TYPE_KEY,
     WARC_BLOCK_DIGEST_KEY,
@@ -100,7 +101,7 @@ def _missing_body(subject: Subject) -> int:
     if head.says_chunked or head.status in _NO_BODY_STATUS or head.status < 200:
         return 0
     # Content-Length is that of the coded body; an empty body may be the answer to a HEAD.
-    if head.get("content-encoding") or not subject.record.payload_size:
+    if codings_of(subject.record) or not subject.record.payload_size:
         return 0
     return head.content_length - subject.record.payload_size
 

@@ -58,5 +58,7 @@ def check_payload_digest(subject: Subject) -> Iterator[Hit]:
     if subject.type not in _WITH_PAYLOAD:
         return
     basis = basis_of(subject.record, declared)
-    if basis is not Basis.PAYLOAD:
+    if basis is Basis.UNKNOWN:
+        yield Hit("digest-unverified", f"{declared} may be the digest of {basis.value}")
+    elif basis is not Basis.PAYLOAD:
         yield Hit(_CODES[basis], f"{declared} is the digest of {basis.value}")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from pinakes.errors import MissingExtra
-from pinakes.warc.codings import Undecodable, codings_of, decoded
-from pinakes.warc.digest import Digest, hasher
+from pinakes.warc.codings import NotDecodedHere, decoded_digest
+from pinakes.warc.digest import Digest
 from pinakes.warc.record import Record
 
 DECODED_LIMIT_BYTES = 1 << 30
@@ -23,35 +22,29 @@ class Basis(Enum):
     FRAMED = "the stored body, chunk sizes included"
     DECODED = "the body with its content-coding removed"
     BLOCK = "the whole block, HTTP headers included"
+    UNKNOWN = "the decoded body, which is in an unknown coding, or too large to decode"
     NONE = "neither the stored, the de-chunked nor the decoded body"
 
 
 def basis_of(record: Record, declared: Digest) -> Basis:
     """What the digest is a digest of; decoding is tried last.
 
-    Memory: one piece.  A body that decodes to more than `DECODED_LIMIT_BYTES` is NONE.
+    Memory: one piece.  UNKNOWN where nothing else fits and the body is not decoded: it is in a
+    coding that is not known here, or longer than `DECODED_LIMIT_BYTES` without.
     """
     dechunked = record.dechunked_digest(declared.algorithm)
     if declared == dechunked:
         return Basis.PAYLOAD
     if declared == record.payload_digest(declared.algorithm):
         return Basis.PAYLOAD if dechunked is None else Basis.FRAMED
-    if declared == _decoded_digest(record, declared):
-        return Basis.DECODED
-    return Basis.BLOCK if declared == record.block_digest(declared.algorithm) else Basis.NONE
-
-
-def _decoded_digest(record: Record, declared: Digest) -> Digest | None:
-    if not codings_of(record):
-        return None
-    state = hasher(declared.algorithm)()
-    size = 0
+    otherwise = Basis.NONE
     try:
-        for piece in decoded(record):
-            size += len(piece)
-            if size > DECODED_LIMIT_BYTES:
-                return None
-            state.update(piece)
-    except (Undecodable, MissingExtra):
-        return None
-    return Digest(declared.algorithm, state.digest())
+        for content, basis in ((False, Basis.PAYLOAD), (True, Basis.DECODED)):
+            digest = decoded_digest(
+                record, declared.algorithm, DECODED_LIMIT_BYTES, content=content
+            )
+            if declared == digest:
+                return basis
+    except NotDecodedHere:
+        otherwise = Basis.UNKNOWN
+    return Basis.BLOCK if declared == record.block_digest(declared.algorithm) else otherwise

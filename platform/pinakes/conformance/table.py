@@ -132,7 +132,8 @@ BLOCKS = (
          "A digest value is a token: no `=` (the IIPC recommends that readers accept it).",
          "`sha256:AAAA...====`", once=True),
     Rule("digest-unverified",      INFO,    "5.8",     digests.check_declared_digest,
-         "The standard prescribes no algorithm; md5, sha1, sha256 and sha512 are verified here.",
+         "The standard prescribes no algorithm; md5, sha1, sha256 and sha512 are verified here, "
+         "of bodies that can be decoded.",
          "`blake3:af13...`", once=True, older_formats=True),
     Rule("warcinfo-content-type",  WARNING, "6.2",     blocks.check_warcinfo,
          "The block of a warcinfo is application/warc-fields.", "a warcinfo in XML",

@@ -15,14 +15,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME, cdx_digest
-from pinakes.warc.codings import dechunked
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.record import Record
 
 from .beside import BESIDE_RECORDS, Names, are_beside, names_of
 from .cdxj import CdxLine
 from .entries import entry_of
-from .post_query import method_query, with_query
+from .post_query import request_query, with_query
 from .scan import CAPTURE_TYPES
 from .urlkey import urlkey
 
@@ -101,12 +100,7 @@ def _request_of(record: Record) -> _Request | None:
     """A request that has a query of its own: not a GET."""
     if record.starts_with(b"GET "):
         return None
-    http = record.http
-    if http is None:
-        return None
-    query = method_query(
-        http.method, http.get("content-type"), http.get("content-length"), dechunked(record)
-    )
+    query = request_query(record)
     return _Request(names_of(record), query) if query is not None else None
 
 

@@ -17,6 +17,11 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote_plus, urlencode
 
+from pinakes.errors import MissingExtra
+from pinakes.warc.codings import Undecodable, codings_of, dechunked, decoded
+from pinakes.warc.decoders import peeked
+from pinakes.warc.record import Record
+
 QUERY_LIMIT_CHARACTERS = 4096
 BODY_LIMIT_BYTES = 1 << 20
 """How much of a body is read; longer JSON and multipart forms cannot be parsed."""
@@ -43,9 +48,30 @@ def method_query(
     if method not in ("POST", "PUT"):
         return query
     length = _length(content_length)
-    data = _first_bytes(body, min(length, BODY_LIMIT_BYTES))
+    data, _ = peeked(iter(body), min(length, BODY_LIMIT_BYTES))
     asked = _body_query(content_type or "", data)[:QUERY_LIMIT_CHARACTERS] if length else ""
     return f"{query}&{asked}" if asked else query
+
+
+def request_query(record: Record) -> str | None:
+    """The query of a stored request; None for GET, and for what is not HTTP.
+
+    Of a body with a Content-Encoding, which Content-Length does not measure, the first
+    `BODY_LIMIT_BYTES` are read without it; where it is not in that coding, as it is stored.
+    """
+    http = record.http
+    if http is None:
+        return None
+    length = http.get("content-length")
+    if length is not None and _length(length) and codings_of(record):
+        length = str(BODY_LIMIT_BYTES)
+    content_type = http.get("content-type")
+    for without_codings in (decoded, dechunked):
+        try:
+            return method_query(http.method, content_type, length, without_codings(record))
+        except (Undecodable, MissingExtra):
+            length = http.get("content-length")
+    return method_query(http.method, content_type, length, record.payload())
 
 
 def with_query(uri: str, query: str) -> str:
@@ -58,15 +84,6 @@ def _length(content_length: str | None) -> int:
         return UNKNOWN_LENGTH_BYTES
     text = content_length.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-
-
-def _first_bytes(body: Iterable[bytes | memoryview], most: int) -> bytes:
-    data = b""
-    for piece in body:
-        data += bytes(piece[: most - len(data)])
-        if len(data) >= most:
-            break
-    return data
 
 
 def _body_query(content_type: str, data: bytes) -> str:

@@ -1,27 +1,32 @@
-"""A body without its codings: chunked transfer-coding, then the content-codings of its header.
+"""A body without its codings: chunks and transfer-codings, then the content-codings of its header.
 
-Source: RFC 9112 §7.1 (chunked), RFC 9110 §8.4.1 (content-codings), RFC 7932 (br).
+Source: RFC 9112 §6.1 (transfer-codings), §7.1 (chunked), RFC 9110 §8.4 (content-codings).
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterator
-from importlib import import_module
-from itertools import chain
 from typing import Protocol
 
 from pinakes.errors import MissingExtra
 
+from .decoders import (
+    DECODERS,
+    FIRST_BYTES,
+    NO_CODINGS,
+    NotThisCoding,
+    Pieces,
+    TooLarge,
+    is_coded,
+    peeked,
+)
+from .digest import Digest, hasher
 from .http import Dechunker, HttpHead
 
-_PIECE_BYTES = 1 << 20
 _MOST_CODINGS = 16
-# A brotli decoder gives all of its output at once, up to 16 MiB for a few bytes.
-_BROTLI_STEP_BYTES = 64
-_GZIP_BITS, _ZLIB_BITS, _RAW_BITS = 31, 15, -15
-Pieces = Iterator["bytes | memoryview"]
-Decode = Callable[[Pieces], Pieces]
+# What a coding within another may hold: no limit of what comes out would end a body whose inner
+# layers are endless and whose content is empty.
+_MOST_WITHIN_BYTES = 1 << 24
+_MOST_WITHIN_TIMES = 16
 
 
 class Coded(Protocol):
@@ -31,6 +36,8 @@ class Coded(Protocol):
     def http(self) -> HttpHead | None: ...
     @property
     def chunks_finished(self) -> bool: ...
+    @property
+    def payload_size(self) -> int: ...
     def payload(self) -> Pieces: ...
 
 
@@ -38,11 +45,29 @@ class Undecodable(Exception):
     """A body is not in the coding that its header names; whoever asked says where it is."""
 
 
+class NotDecodedHere(Undecodable):
+    """Nor is it known whether it is in that coding: unknown here, or too large."""
+
+
 def codings_of(record: Coded) -> list[str]:
     """The content-codings that the header names, in the order in which they were applied."""
-    named = (record.http.get("content-encoding") if record.http is not None else None) or ""
-    codings = (coding.strip().lower() for coding in named.split(","))
-    return [coding for coding in codings if coding not in ("", "identity")]
+    return _named(record, "content-encoding")
+
+
+def _named(record: Coded, field: str) -> list[str]:
+    return named_codings(record.http.get_all(field) if record.http is not None else [])
+
+
+def named_codings(values: list[str]) -> list[str]:
+    """The codings in the values of a field, in lower case; without those that change nothing."""
+    codings = (coding.strip().lower() for value in values for coding in value.split(","))
+    return [coding for coding in codings if coding not in NO_CODINGS]
+
+
+def _transfer_codings_of(record: Coded) -> list[str]:
+    """Those besides chunked; words that are no coding stand there, too, and are passed over."""
+    named = (coding.partition(";")[0].rstrip() for coding in _named(record, "transfer-encoding"))
+    return [coding for coding in named if coding in DECODERS]
 
 
 def dechunked(record: Coded) -> Pieces:
@@ -69,98 +94,88 @@ def dechunked(record: Coded) -> Pieces:
         yield from dechunker.feed(piece)
 
 
-def decoded(record: Coded) -> Pieces:
-    """The body without any coding, in pieces of 1 MiB; brotli's may be 16.
+def decoded(record: Coded, *, content: bool = True) -> Pieces:
+    """The body without any coding, in pieces of at most 2 MiB.
 
-    An empty body is in any coding: servers name one with 304, too.
+    Without `content`, its content-codings stay: the entity body.
+
+    An empty body is in any coding: servers name one with 304, too.  A body that does not begin
+    with the transfer-coding that is named, besides chunked, is taken as without: as with chunks,
+    writers remove it and leave the header.
 
     Raises:
         Undecodable: naming a coding that is unknown, or that the body is not in.
         MissingExtra: for brotli without its package.
     """
-    pieces = dechunked(record)
-    codings = codings_of(record)
+    inner = codings_of(record) if content else []
+    outer = _transfer_codings_of(record)
+    if not inner and not outer:
+        return dechunked(record)
+    first, pieces = peeked(dechunked(record), FIRST_BYTES)
+    if not first:
+        return iter(())
+    if outer and not is_coded(outer[-1], first):
+        outer = []
+    most_within = max(_MOST_WITHIN_BYTES, _MOST_WITHIN_TIMES * record.payload_size)
+    return undone(pieces, [*inner, *outer], most_within)
+
+
+def undone(pieces: Pieces, codings: list[str], most_within_bytes: int) -> Pieces:
+    """A body without these codings, in the order in which they were applied.
+
+    All but the first of them may give `most_within_bytes`.  `Raises` as `decoded`.
+    """
     if len(codings) > _MOST_CODINGS:
-        raise Undecodable(f"{len(codings)} content-codings, one in the other")
-    if codings:
-        first = next((piece for piece in pieces if piece), None)
-        if first is None:
-            return iter(())
-        pieces = chain((first,), pieces)
-    for coding in reversed(codings):
+        raise NotDecodedHere(f"{len(codings)} content-codings, one in the other")
+    for left, coding in reversed(list(enumerate(codings))):
         decode = DECODERS.get(coding)
         if decode is None:
-            raise Undecodable(f"{coding} is an unknown content-coding")
+            raise NotDecodedHere(f"{coding} is an unknown content-coding")
         pieces = _said(coding, decode(pieces))
+        if left:
+            pieces = _bounded(pieces, most_within_bytes)
     return pieces
 
 
 def _said(coding: str, pieces: Pieces) -> Pieces:
     try:
         yield from pieces
-    except zlib.error as error:
+    except NotThisCoding as error:
         raise Undecodable(f"the body is not {coding}, as its header says ({error})") from error
+    except TooLarge as error:
+        raise NotDecodedHere(f"the body is not decoded from {coding}: {error}") from error
 
 
-def _gunzip(pieces: Pieces) -> Pieces:
-    return _inflate(pieces, _GZIP_BITS)
-
-
-def _inflate(pieces: Pieces, window_bits: int) -> Pieces:
-    inflater = zlib.decompressobj(window_bits)
+def _bounded(pieces: Pieces, most_bytes: int) -> Pieces:
+    """The same; `Raises` NotDecodedHere where they have more bytes than that."""
+    seen = 0
     for piece in pieces:
-        pending = bytes(piece)
-        while pending:
-            if inflater.eof:  # members may follow one another; anything else is ignored
-                if window_bits != _GZIP_BITS or not pending.startswith(b"\x1f\x8b"):
-                    return
-                inflater = zlib.decompressobj(window_bits)
-            yield inflater.decompress(pending, _PIECE_BYTES)
-            pending = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
-    yield inflater.flush()
-    if not inflater.eof:
-        raise zlib.error("incomplete")
+        seen += len(piece)
+        if seen > most_bytes:
+            raise NotDecodedHere(f"the body decodes to more than {most_bytes} bytes")
+        yield piece
 
 
-def _inflate_deflate(pieces: Pieces) -> Pieces:
-    """`deflate`: zlib as in RFC 9110, or raw deflate as some servers send it."""
-    first = bytes(next(pieces, b""))
-    zlib_header = len(first) > 1 and first[0] & 0x0F == 8 and (first[0] << 8 | first[1]) % 31 == 0
+def decoded_digest(
+    record: Coded, algorithm: str, most_bytes: int, *, content: bool = True
+) -> Digest | None:
+    """The digest of the body without any coding; None where it has none, or is not in it.
 
-    def again() -> Pieces:
-        yield first
-        yield from pieces
+    Without `content`, its content-codings stay.
 
-    return _inflate(again(), _ZLIB_BITS if zlib_header else _RAW_BITS)
-
-
-class _BrotliDecoder(Protocol):
-    def process(self, data: bytes, /) -> bytes: ...
-    def is_finished(self) -> bool: ...
-
-
-def _unbrotli(pieces: Pieces) -> Pieces:
+    Raises:
+        NotDecodedHere: that is not known, or it decodes to more than `most_bytes`.
+    """
+    if not _transfer_codings_of(record) and not (content and codings_of(record)):
+        return None
+    state = hasher(algorithm)()
     try:
-        decoder: _BrotliDecoder = import_module("brotli").Decompressor()
-    except ImportError as error:
-        raise MissingExtra("brotli is not installed: pip install brotli") from error
-    for piece in pieces:
-        for at in range(0, len(piece), _BROTLI_STEP_BYTES):
-            yield _step(decoder, bytes(piece[at : at + _BROTLI_STEP_BYTES]))
-    if not decoder.is_finished():
-        raise zlib.error("incomplete")
-
-
-def _step(decoder: _BrotliDecoder, data: bytes) -> bytes:
-    try:
-        return decoder.process(data)
-    except Exception as error:  # brotli.error is a bare Exception
-        raise zlib.error(str(error)) from error
-
-
-DECODERS: dict[str, Decode] = {
-    "gzip": _gunzip,
-    "x-gzip": _gunzip,
-    "deflate": _inflate_deflate,
-    "br": _unbrotli,
-}
+        for piece in _bounded(decoded(record, content=content), most_bytes):
+            state.update(piece)
+    except MissingExtra as error:
+        raise NotDecodedHere(str(error)) from error
+    except NotDecodedHere:
+        raise
+    except Undecodable:
+        return None
+    return Digest(algorithm, state.digest())

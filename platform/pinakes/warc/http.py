@@ -63,9 +63,16 @@ class HttpHead:
 
     def get(self, name: str) -> str | None:
         """The first field of that name, in any case."""
+        return self._fields().get(name)
+
+    def get_all(self, name: str) -> list[str]:
+        """Every field of that name, in any case, in order."""
+        return self._fields().get_all(name)
+
+    def _fields(self) -> Header:
         if self._header is None:
             self._header = Header(self.raw)
-        return self._header.get(name)
+        return self._header
 
     @property
     def content_length(self) -> int | None:
@@ -101,7 +108,7 @@ class HttpHead:
         """Whether Transfer-Encoding names chunked; the stored body may still not be chunked."""
         if b"chunked" not in self.raw.lower():
             return False
-        return "chunked" in (self.get("transfer-encoding") or "").lower()
+        return any("chunked" in value.lower() for value in self.get_all("transfer-encoding"))
 
     @property
     def media_type(self) -> str | None:

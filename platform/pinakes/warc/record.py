@@ -234,9 +234,9 @@ class Record:
         return self.body.pieces(self.payload_offset)
 
     def content_pieces(self) -> Iterator[bytes | memoryview]:
-        """The body without chunks and content-codings (gzip, deflate, br), in pieces.
+        """The body without chunks and content-codings (gzip, deflate, br, zstd), in pieces.
 
-        A piece is at most 1 MiB, of br 16 MiB.  A body that is not chunked as its header says
+        A piece is at most 2 MiB.  A body that is not chunked as its header says
         is left as it is, since many writers remove the chunks and leave the header.
 
         Raises:

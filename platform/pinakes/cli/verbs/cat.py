@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decoded",
         action="store_true",
-        help="with --payload: without chunks and content-coding (gzip, deflate, br)",
+        help="with --payload: without chunks and codings (gzip, deflate, br, zstd)",
     )
     parser.add_argument(
         "--dir",

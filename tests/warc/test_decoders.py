@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from pinakes.qa.replay.codings import FIRST_BYTES, is_coded
+from pinakes.warc.decoders import FIRST_BYTES, is_coded
 
 PAGE = b"<html>" + bytes(range(256)) * 100
 DEFLATE = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -20,6 +20,7 @@ CODED = {
     "deflate": zlib.compress(PAGE),
     "Deflate": DEFLATE.compress(PAGE) + DEFLATE.flush(),
     "zstd": b"\x28\xb5\x2f\xfd\x00",
+    "ZSTD": b"\x50\x2a\x4d\x18\x00",
     "br, gzip": gzip.compress(PAGE, mtime=0),
 }
 
@@ -43,7 +44,7 @@ def test_brotli() -> None:
 
 BOMB = """
 import pathlib, resource, brotli
-from pinakes.qa.replay.codings import FIRST_BYTES, is_coded
+from pinakes.warc.decoders import FIRST_BYTES, is_coded
 compressor = brotli.Compressor(quality=5)
 coded = b"".join(compressor.process(bytes(1 << 24)) for _ in range(16)) + compressor.finish()
 assert len(coded) < FIRST_BYTES
@@ -61,6 +62,37 @@ def test_a_few_bytes_that_stand_for_256_mib_cost_little() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("coding", ["identity", "", "x-none-we-know"])
+ENDLESS = """
+import pathlib, resource, sys, zlib, brotli, zstandard
+from pinakes.warc.decoders import DECODERS
+coding = sys.argv[1]
+if coding == "br":
+    compressor = brotli.Compressor(quality=5)
+    feed, end = compressor.process, compressor.finish
+elif coding == "zstd":
+    compressor = zstandard.ZstdCompressor().compressobj()
+    feed, end = compressor.compress, compressor.flush
+else:
+    compressor = zlib.compressobj(wbits={"gzip": 31, "deflate": 15}[coding])
+    feed, end = compressor.compress, compressor.flush
+coded = b"".join(feed(bytes(1 << 24)) for _ in range(4)) + end()
+del compressor, feed, end
+pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
+most = pages * resource.getpagesize() + (40 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+sizes = [len(piece) for piece in DECODERS[coding](iter([coded]))]
+assert sum(sizes) == 1 << 26 and max(sizes) <= 1 << 22, (sum(sizes), max(sizes))
+"""
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_64_mib_come_out_in_small_pieces(coding: str) -> None:
+    """In a process of its own, which gets 40 MiB more."""
+    call = [sys.executable, "-c", ENDLESS, coding]
+    done = subprocess.run(call, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("coding", ["identity", "none", "", "x-none-we-know"])
 def test_what_is_unknown_is_believed(coding: str) -> None:
     assert is_coded(coding, PAGE)
