@@ -203,12 +203,12 @@ def _examine_file(source: Source) -> Iterator[Examined]:
         hits = [*about_file, *gaps.before(item.offset)] if covered else []
         about_file = []
         hits += [*gaps.within(subject), *framing.check_reader_findings(subject, compression)]
-        yield subject, [*hits, *_examine_record(subject, name)]
+        yield subject, [*hits, *examine_record(subject, name)]
         gaps.after_record(subject)
     yield None, [*about_file, *(gaps.before(source.size) if covered else ())]
 
 
-def _examine_record(subject: Subject, file_name: str) -> Iterator[Hit]:
+def examine_record(subject: Subject, file_name: str) -> Iterator[Hit]:
     """Yield the hits of one record taken alone."""
     for check in _ALL_FORMATS:
         yield from check(subject)

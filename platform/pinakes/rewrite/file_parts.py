@@ -79,13 +79,14 @@ def _apart(part: Part) -> Iterator[Part]:
     if isinstance(item, Record) and is_ours(item.header):
         size = min(size, len(item.header.raw) + item.block_size + _CLOSING_BYTES)
     if 0 < size < part.size:
-        yield Part(item, size, lambda: _stretch(part, 0, size))
-        yield Part(None, part.size - size, lambda: _stretch(part, size, part.size))
+        yield Part(item, size, lambda: stretch_of(part, 0, size))
+        yield Part(None, part.size - size, lambda: stretch_of(part, size, part.size))
     elif part.size:
         yield part
 
 
-def _stretch(part: Part, start: int, end: int) -> Iterator[Bytes]:
+def stretch_of(part: Part, start: int, end: int) -> Iterator[Bytes]:
+    """The bytes `[start, end)` of a part, in pieces."""
     at = 0
     for piece in part.pieces():
         cut = piece[max(0, start - at) : max(0, end - at)]

@@ -134,6 +134,19 @@ def copy_source_with_replacements(
     return _copy(_WindowCopy(window, target), source.size, replacements)
 
 
+def iter_with_replacements(
+    source: Source, replacements: Iterable[Replacement]
+) -> Iterator[bytes | memoryview]:
+    """The bytes of the new file, in pieces.  `Raises` as `copy_with_replacements`."""
+    window, at = source.again(), 0
+    for offset, length, pieces in _only_frames(window, replacements):
+        _require_order(at, offset, length, source.size)
+        yield from window.pieces(at, offset)
+        yield from pieces
+        at = offset + length
+    yield from window.pieces(at, source.size)
+
+
 class _Descriptor:
     """A file without a place of its own, that others read from."""
 
@@ -210,8 +223,7 @@ def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) ->
     at = 0
     with _disk_may_be_full():
         for offset, length, pieces in replacements:
-            if offset < at or offset + length > size:
-                raise PinakesError(f"a replacement at {offset} overlaps, or reaches past the end")
+            _require_order(at, offset, length, size)
             target_file.copy(at, offset)
             for piece in pieces:
                 target_file.write(piece)
@@ -219,6 +231,11 @@ def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) ->
         target_file.copy(at, size)
         target_file.flush()
     return target_file.written
+
+
+def _require_order(at: int, offset: int, length: int, size: int) -> None:
+    if offset < at or offset + length > size:
+        raise PinakesError(f"a replacement at {offset} overlaps, or reaches past the end")
 
 
 class _WindowCopy:

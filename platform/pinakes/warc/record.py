@@ -362,6 +362,28 @@ def measure(pieces: Iterator[bytes], *, http: bool, algorithms: Sequence[str]) -
     )
 
 
+def with_block(record: Record, header: Header, body: Body) -> Record:
+    """A record at the same place with another header and block, and without findings.
+
+    A block that is not in memory is read once, for its HTTP head.
+    """
+    other = Record(
+        record.ordinal,
+        record.offset,
+        record.length,
+        header,
+        body,
+        body.size,
+        header.version,
+        header.record_type,
+    )
+    other.inner_offset = record.inner_offset
+    if not isinstance(body, MemoryBody):
+        pieces = (bytes(piece) for piece in body.pieces(0))
+        other._measured = measure(pieces, http=other.holds_http, algorithms=())
+    return other
+
+
 def _split_head(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
     """The head, and the payload bytes read with it."""
     data = b""

@@ -36,6 +36,7 @@ _HELP = {
     "unpack": "write bodies, or records, as files of a folder",
     "cdx": "write the index in which replay tools look up captures",
     "check": "check WARC files against ISO 28500, by clause",
+    "repair": "write corrected WARC files where a writer was wrong",
     "manifest": "list and hash every capture, one per line",
     "resolve": "compare bodies of equal digest, byte for byte",
     "split": "split a manifest, keeping each digest in one part",

@@ -1,0 +1,86 @@
+"""`pinakes repair`: WARC files put right where their writer was wrong, in new files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pinakes.archive_store.local_files import make_folder
+from pinakes.archive_store.located import output_name, size_at
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.input_paths import archive_files_of
+from pinakes.cli.frame.options import add_dry_run, add_inputs
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.output_names import refuse_clashes
+from pinakes.errors import ONE_FILE_ONLY
+from pinakes.rewrite.header_mends import REMOVED
+from pinakes.rewrite.repair_file import Repairing, Told, repair_file
+from pinakes.warc.file_names import base_name
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """WARC files, and the folder of the corrected ones."""
+    add_inputs(parser, "WARC", "WARC files, or folders of them; they are only read")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        required=True,
+        help="folder for corrected files; nothing that is there is overwritten",
+    )
+    add_dry_run(parser)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """A line for each change, each error that is left, and each file."""
+    folder = Path(arguments.output)
+    given = archive_files_of(arguments, console)
+    by_target: dict[str, list[str]] = {}
+    for name in given.names:
+        by_target.setdefault(output_name(name), []).append(name)
+    refuse_clashes(by_target)
+    if not arguments.dry_run:
+        make_folder(folder)
+    complete = True
+    for name in given.names:
+        try:
+            complete &= _repair(name, folder, console, dry_run=arguments.dry_run)
+        except ONE_FILE_ONLY as problem:
+            console.warn(problem)
+            complete = False
+    return given.exit(Exit.DONE if complete else Exit.SOME_FAILED)
+
+
+def _repair(name: str, folder: Path, console: Console, *, dry_run: bool) -> bool:
+    """Whether nothing is left that is wrong."""
+
+    def tell(told: Told) -> None:
+        console.result(told.as_json(), text=_line(told))
+
+    with console.progress(f"repairing {base_name(name)}", total=size_at(name)) as progress:
+        result = repair_file(name, folder, tell, dry_run=dry_run, advance=progress.advance)
+    console.result(result.as_json(), text=_sentence(result))
+    return not result.left
+
+
+def _line(told: Told) -> str:
+    inside = f"+{told.inner_offset}" if told.inner_offset else ""
+    place = f"{told.file}:{told.offset}{inside}: {told.code}: "
+    if told.after is None:
+        return printable(f"{place}left as it is: {told.before}")
+    field = f"{told.field}: " if told.field else ""
+    before = told.before or "(none)"
+    after = "(removed)" if told.field and told.after == REMOVED else told.after
+    return printable(f"{place}{field}{before} -> {after}")
+
+
+def _sentence(result: Repairing) -> str:
+    parts = [f"{result.file}: {result.outcome}"]
+    if result.changes:
+        parts = [f"{result.file} -> {result.target}: {result.outcome}"]
+        parts.append(f"changes: {result.changes}, in {result.repaired} of {result.records} records")
+    if result.proven_bytes is not None:
+        parts.append(f"{result.proven_bytes} bytes of blocks compared")
+    if result.left:
+        parts.append(f"errors left: {result.left}")
+    return printable("; ".join(parts))
