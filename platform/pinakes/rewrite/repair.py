@@ -41,8 +41,8 @@ from .file_parts import Bytes, Part, stretch_of
 from .header_mends import REMOVED, HeaderChange, mended_header
 from .replace import Replacement, bytes_behind, replacement_of, require_rewritable
 from .resized_record import fits, usable_length, with_size
+from .shared_members import HARMLESS, holds_line_ends_only
 
-_SHARED = frozenset({"member", "record-end", "line-end"})
 _UNREAD = frozenset({"crc", "damaged"})
 _MEMBER = "gzip-member"
 
@@ -59,31 +59,6 @@ class Repair(NamedTuple):
     changes: list[HeaderChange]
     left: list[Hit]
     replacements: list[Replacement]
-
-
-def unsplittable_members(source: Source) -> set[int]:
-    """Offsets of members that records share, and that cannot be cut into a member for each.
-
-    Something in them is damaged, or of another length, or a record reaches into the next member.
-    """
-    lengths: dict[int, int] = {}
-    found: set[int] = set()
-    last, reached = -1, 0
-    for item in iter_records(source, digests=()):
-        if isinstance(item, DamagedStretch):
-            found.update({last} if item.offset < reached else ())
-            continue
-        codes = {finding.code for finding in item.findings}
-        if last != item.offset:
-            lengths = {item.offset: item.length}
-            found.update({item.offset, last} if item.offset < reached else ())
-        last, reached = item.offset, max(reached, item.offset + item.length)
-        if "member" not in codes:
-            continue
-        is_warc = item.version[:5].upper() == "WARC/"
-        if codes - _SHARED or lengths[last] != item.length or not is_warc:
-            found.add(last)
-    return found
 
 
 def iter_repairs(source: Source, unsplittable: set[int]) -> Iterator[Repair]:
@@ -162,7 +137,7 @@ class _Walk:
 
     def _shared(self, record: Record, codes: set[str]) -> Repair:
         """A record out of a member that it shares: the first of them takes its place."""
-        if record.offset in self._unsplittable or codes - _SHARED:
+        if record.offset in self._unsplittable or codes - HARMLESS:
             return self._kept(record)
         require_rewritable(self._source, record.offset)
         old = with_size(record, None, record.block_size)
@@ -222,6 +197,8 @@ class _Walk:
         size = self._source.size - self._end
         if size <= 0 or compression_of(self._source, record.offset) != "gzip":
             return []
+        if not holds_line_ends_only(self._source, self._end, self._source.size):
+            return []
         change = HeaderChange("between-records", "", f"{size} bytes behind it", "none")
         return [(change, Replacement(self._end, size, ()))]
 
@@ -231,6 +208,8 @@ class _Walk:
         start, size = self._end, record.offset - self._end
         is_plain = compression_at(self._source, record.offset) is None
         if record.inner_offset or size <= 0 or (is_plain and start):
+            return nothing
+        if not holds_line_ends_only(self._source, start, record.offset):
             return nothing
         if compression_of(self._source, record.offset) not in (None, "gzip"):
             return nothing

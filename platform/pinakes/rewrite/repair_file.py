@@ -22,8 +22,9 @@ from pinakes.warc.source import Source
 
 from .convert_file import WOULD_WRITE, write_checked
 from .file_parts import Bytes
-from .repair import Repair, errors_of, iter_repairs, unsplittable_members
+from .repair import Repair, errors_of, iter_repairs
 from .replace import iter_with_replacements
+from .shared_members import unsplittable_members
 
 NOTHING = "nothing to repair"
 _PASSES = 4
