@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -87,6 +88,70 @@ def test_a_quick_look_finds_what_differs(made: tuple[list[Path], list[Path]]) ->
     assert look(before, after[1:]) == [("missing", "http://a/1"), ("dangling", "http://b/1")]
     astray = after[2]._replace(refers_uri="http://a/2")
     assert look(before, [*after[:2], astray, *after[3:]]) == [("other-body", "http://b/1")]
+
+
+def line_of(file: str, uri: str, date: str, **more: Any) -> ManifestLine:
+    return ManifestLine(file, 0, 9, uri, date, "sha1:a", size=1)._replace(**more)
+
+
+@pytest.mark.parametrize(
+    ("written", "converted"),
+    [
+        ("20010203040506", "2001-02-03T04:05:06Z"),
+        ("20010203040506", "2001-02-03T05:05:06+01:00"),
+        ("200102030405", "2001-02-03T04:05:00Z"),
+        ("20010203040506789", "2001-02-03T04:05:06.789Z"),
+        ("200102030405067890", "2001-02-03T04:05:06.7890Z"),
+        ("null", "1970-01-01T00:00:00Z"),
+        ("", "1970-01-01T00:00:00Z"),
+    ],
+    ids=["seconds", "zone", "minutes", "milliseconds", "18-digits", "null", "empty"],
+)
+@pytest.mark.parametrize(
+    ("uri", "converted_uri"),
+    [("http://a/b", "http://a/b"), ("http://a/b c|d", "http://a/b%20c%7Cd"), ("dns:a", "dns:a")],
+    ids=["uri", "blanks", "dns"],
+)
+@pytest.mark.parametrize("file", [{"file": "a.arc.gz"}, {"file": "a", "skip": "arc"}], ids=str)
+def test_a_conversion_agrees_with_its_arc_file(
+    written: str, converted: str, uri: str, converted_uri: str, file: dict[str, str]
+) -> None:
+    before = line_of("", uri, written, type="resource")._replace(**file)
+    after = line_of("out/a.warc.gz", converted_uri, converted, record_id="urn:x")
+    assert look([before], [after]) == []
+    assert look([after], [before]) == []
+    for other in (
+        {"digest": "sha1:b"},
+        {"size": 2},
+        {"date": "2001-02-03T04:05:07Z"},
+        {"target_uri": "http://a/c"},
+    ):
+        assert look([before], [after._replace(**other)])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("http://a/b c", "2001-02-03T04:05:06Z"), ("http://a/b%20c", "2001-02-03T04:05:06Z")),
+        (("http://a/", "null"), ("http://a/", "1970-01-01T00:00:00Z")),
+        (("http://a/", "2001-02-03T04:05:06.1234567Z"),
+         ("http://a/", "2001-02-03T04:05:06.1234568Z")),
+        (("http://a/", "2001-02-03T04:05:06Z"), ("http://a/", "2001-02-03T04:05:06.001Z")),
+    ],
+    ids=["uri-as-written", "no-date", "ten-nanoseconds", "a-millisecond"],
+)  # fmt: skip
+def test_warc_files_are_compared_as_they_stand(
+    before: tuple[str, str], after: tuple[str, str]
+) -> None:
+    assert len(look([line_of("a.warc", *before)], [line_of("a.warc", *after)])) == 2
+
+
+def test_a_duplicate_of_a_conversion_refers_to_a_line_of_the_arc_file() -> None:
+    before = [line_of("a.arc", "http://a/", day) for day in ("20010203040506", "20010204040506")]
+    original = line_of("a.warc", "http://a/", "2001-02-03T04:05:06Z")
+    duplicate = line_of("a.warc", "http://a/", "2001-02-04T04:05:06Z", type="revisit")
+    refers = {"refers_uri": "http://a/", "refers_date": "2001-02-03T04:05:06.000Z"}
+    assert look(before, [original, duplicate._replace(**refers)]) == []  # type: ignore[arg-type]
 
 
 @given(st.data())
