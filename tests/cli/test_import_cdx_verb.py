@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -117,6 +117,71 @@ def test_bad_lines_are_named_and_the_rest_is_taken(folder: Path) -> None:
         assert f"line {number} {words}" in err
     assert "line 6 has more than" in err
     assert len(externals(folder)) == 2
+
+
+def cdxj(number: int) -> bytes:
+    return (
+        CDXJ.replace("org,example)/", f"org,example)/{number}")
+        .replace("12", f"{number}12")
+        .encode()
+    )
+
+
+def cdx_11(number: int) -> bytes:
+    line = CDX_11.partition("\n")[2].replace("- 700 12", f"- 700 {number}12")
+    return line.replace("org,example)/", f"org,example)/{number}").encode()
+
+
+def manifest(number: int) -> bytes:
+    return MANIFEST.replace("12", f"{number}12").replace("org/", f"org/{number}").encode() + b"\n"
+
+
+BLOCKS = [3, 1, 5, 2, 1, 1, 7]
+
+
+@pytest.mark.parametrize("line", [cdxj, cdx_11, manifest], ids=["cdxj", "cdx-11", "manifest"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("last", [b"", b"\r", None], ids=["no-end", "cr", "end"])
+def test_each_block_ends_its_last_line(
+    folder: Path, line: Callable[[int], bytes], end: bytes, last: bytes | None
+) -> None:
+    """As in ZipNum indexes whose blocks lack the last line end."""
+    numbers, packed = iter(range(10, 100)), b""
+    for count in BLOCKS:
+        text = end.join(line(next(numbers)).rstrip(b"\n") for _ in range(count))
+        padding = {1: b"", 2: gzip.compress(b""), 3: b"\0" * 9}.get(count, b"")
+        packed += gzip.compress(text + (end if last is None else last)) + padding
+    (folder / "a.cdx.gz").write_bytes(packed)
+    assert take(folder, "a.cdx.gz") == (0, [f"a.cdx.gz: {sum(BLOCKS)} lines taken"], "")
+    offsets = {found.offset for found in externals(folder).values()}
+    assert offsets == {f"{number}12" for number in range(10, 10 + sum(BLOCKS))}
+
+
+@pytest.mark.parametrize("line", [cdxj, cdx_11, manifest], ids=["cdxj", "cdx-11", "manifest"])
+@pytest.mark.parametrize("size", [1, 50, 233])
+def test_a_line_over_several_blocks_stays_one(
+    folder: Path, line: Callable[[int], bytes], size: int
+) -> None:
+    """As in BGZF, whose members end anywhere."""
+    text = b"".join(map(line, range(10, 30)))
+    packed = (gzip.compress(text[at : at + size]) for at in range(0, len(text), size))
+    (folder / "a.cdx.gz").write_bytes(b"".join(packed))
+    assert take(folder, "a.cdx.gz") == (0, ["a.cdx.gz: 20 lines taken"], "")
+    offsets = {found.offset for found in externals(folder).values()}
+    assert offsets == {f"{number}12" for number in range(10, 30)}
+
+
+def test_a_bad_line_takes_no_other_with_it(folder: Path) -> None:
+    """At the end of a block, and at the beginning of one."""
+    blocks = [
+        cdxj(10) + b"not a line",
+        cdxj(11).rstrip(b"\n"),
+        b"not a line\n" + cdxj(12),
+        cdxj(13),
+    ]
+    (folder / "a.cdx.gz").write_bytes(b"".join(map(gzip.compress, blocks)))
+    code, out, _ = take(folder, "a.cdx.gz")
+    assert (code, out) == (3, ["a.cdx.gz: 4 lines taken, 2 left out"])
 
 
 def test_columns_are_not_guessed_behind_a_first_line(folder: Path) -> None:

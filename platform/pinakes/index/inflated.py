@@ -12,18 +12,20 @@ _PIECE_BYTES = 256 << 10
 _GZIP_BITS = 31
 
 
-def inflated(file: BufferedIOBase) -> BufferedReader:
+def inflated(file: BufferedIOBase, *, between: bytes = b"") -> BufferedReader:
     """What is in the members of an open file, zeros between and behind them left out.
+
+    `between` stands behind a member that does not end with a line end, if more follows.
 
     Every byte is given that zlib inflates before what it refuses (`gzip.GzipFile` loses the last
     8 KiB of them).  Reading on raises zlib.error, or EOFError where the file ends in a member.
     """
-    return BufferedReader(_Inflated(file))
+    return BufferedReader(_Inflated(file, between))
 
 
 class _Inflated(RawIOBase):
-    def __init__(self, file: BufferedIOBase) -> None:
-        self._pieces = _inflate(file)
+    def __init__(self, file: BufferedIOBase, between: bytes) -> None:
+        self._pieces = _divided(_inflate(file), between)
         self._piece = memoryview(b"")
 
     def readable(self) -> bool:
@@ -38,8 +40,21 @@ class _Inflated(RawIOBase):
         return count
 
 
+def _divided(pieces: Iterator[bytes], between: bytes) -> Iterator[bytes]:
+    """The pieces, none of them empty; `between` where a member ends inside a line."""
+    is_ended, is_new = True, False
+    for piece in pieces:
+        if not piece:
+            is_new = True
+            continue
+        if is_new and not is_ended and between:
+            yield between
+        yield piece
+        is_ended, is_new = piece.endswith(b"\n"), False
+
+
 def _inflate(file: BufferedIOBase) -> Iterator[bytes]:
-    """Pieces, none of them empty."""
+    """Pieces, and an empty one at the end of each member."""
     inflater, pending, is_within = zlib.decompressobj(_GZIP_BITS), b"", False
     while pending := pending or file.read(_FED_BYTES):
         if not is_within:
@@ -58,6 +73,7 @@ def _inflate(file: BufferedIOBase) -> Iterator[bytes]:
         if inflater.eof:
             pending = inflater.unused_data
             inflater, is_within = zlib.decompressobj(_GZIP_BITS), False
+            yield b""
     if is_within:
         if piece := inflater.flush():
             yield piece

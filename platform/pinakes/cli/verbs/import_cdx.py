@@ -29,6 +29,8 @@ from pinakes.profile import Stores, open_stores
 
 _TOGETHER = 5000
 _MOST_LINE_BYTES = 1 << 20
+# Behind a gzip member that does not end with a line end, as the blocks of some ZipNum indexes do.
+_MEMBER_END = b"\0\x1e\0\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,7 @@ class _Lines:
 
     def _parsed(self, file: BufferedIOBase) -> Iterator[CdxLine]:
         reader = LineReader(takes_manifests=True)
-        for number, raw in enumerate(_read_lines(file, self._name), 1):
+        for number, raw in enumerate(_whole(reader, _read_lines(file, self._name)), 1):
             try:
                 line = _read(reader, raw, number)
             except MalformedRecord as problem:
@@ -117,6 +119,33 @@ def _read(reader: LineReader, raw: bytes, number: int) -> CdxLine | None:
     if len(raw) > _MOST_LINE_BYTES:
         raise MalformedRecord(f"line {number} has more than {_MOST_LINE_BYTES:,} bytes")
     return reader.read(raw.decode("utf-8", "surrogateescape").rstrip("\r\n"), number)
+
+
+def _whole(reader: LineReader, lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines; the last of a gzip member goes on in the next one (as in BGZF) unless its parts are
+    two lines, or one of them is a line that the other would spoil.
+    """
+    held = b""
+    for line in lines:
+        part = line.removesuffix(_MEMBER_END)
+        lines_alone = _is_line(reader, held) + _is_line(reader, part) if held else 0
+        if lines_alone == 2 or (lines_alone == 1 and not _is_line(reader, held + part)):
+            yield held
+        else:
+            part = held + part
+        held = part if line.endswith(_MEMBER_END) else b""
+        if not held:
+            yield part
+    if held:
+        yield held
+
+
+def _is_line(reader: LineReader, raw: bytes) -> bool:
+    try:
+        _read(reader, raw, 1)
+    except MalformedRecord:
+        return False
+    return bool(raw.strip())
 
 
 def _read_lines(file: BufferedIOBase, name: str) -> Iterator[bytes]:
@@ -140,4 +169,4 @@ def _opened(name: str) -> Iterator[BufferedIOBase]:
     except OSError as error:
         raise InputRefused(error.strerror or str(error), file=name) from error
     with file:
-        yield inflated(file) if first.startswith(GZIP) else file
+        yield inflated(file, between=_MEMBER_END) if first.startswith(GZIP) else file
