@@ -159,6 +159,36 @@ class TestRecord:
         assert record.header.get("Pinakes-ARC-Findings") == "truncated"
         assert rebuilt(warc_of(data)) == data
 
+    @pytest.mark.parametrize(
+        ("fields", "date", "address"),
+        [
+            (b"None 20160211000000jpg text/html", "2016-02-11T00:00:00Z", None),
+            (b"- 20160211000000GMT text/html; a=b", "2016-02-11T00:00:00Z", None),
+            (b"20031219215023 63.241.16.130 text/html", "2003-12-19T21:50:23Z", "63.241.16.130"),
+            (b"20031219215023 text/html", "2003-12-19T21:50:23Z", None),
+            (b"192.0.2.1 20031219215023", "2003-12-19T21:50:23Z", "192.0.2.1"),
+            (b"192.0.2.1 text/html 20031219215023", "2003-12-19T21:50:23Z", "192.0.2.1"),
+        ],
+        ids=["none", "hyphen", "date-first", "no-address", "no-type", "type-first"],
+    )
+    def test_a_line_of_another_writer_is_kept_as_written(
+        self, fields: bytes, date: str, address: str | None
+    ) -> None:
+        block = HTTP + b"hello"
+        line = b"http://a.org/ " + fields + b" %d\n" % len(block)
+        data = arc(line + block + b"\n" + arc_record(b"http://b.org/"))
+        first, second = read_whole(warc_of(data))[2:]
+        assert (first.type, first.target_uri, first.date_text) == (
+            "response",
+            "http://a.org/",
+            date,
+        )
+        assert first.header.get("WARC-IP-Address") == address
+        assert first.header.get("Pinakes-ARC-Header") == line.decode().replace("\n", "%0A")
+        assert blocks([first]) == [block]
+        assert second.target_uri == "http://b.org/"
+        assert rebuilt(warc_of(data)) == data
+
     def test_a_length_one_too_many_takes_nothing_from_the_next_record(self) -> None:
         """As in richardlehane/webarchive's hello-world2.arc."""
         block = HTTP + b"hello\n"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from archive_builders import arc_file, member, records_of, source_of, warc
 from invariants import check_source
 
 from pinakes.warc.arc import match_arc_header
+from pinakes.warc.opening import open_source
+from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 
 ODD = b"http://a/ 1.2.3.4 x a/b 6\nblock\n\n"
@@ -95,23 +99,66 @@ def test_compressed_as_a_whole_or_by_record() -> None:
 
 
 @pytest.mark.parametrize(
+    ("fields", "ip", "date", "media_type"),
+    [
+        (b"None 20010203040506jpg a/b", "None", "20010203040506", "a/b"),
+        (b"- 20010203040506GMT a/b", "-", "20010203040506", "a/b"),
+        (b"none 20010203040506+0100 a/b; c=d", "none", "20010203040506", "a/b; c=d"),
+        (b"1.2.3.4 20010203040506Z a/b", "1.2.3.4", "20010203040506", "a/b"),
+        (b"2001:db8::1 20010203040506.5 a/b", "2001:db8::1", "20010203040506", "a/b"),
+        (b"None 20010203040506 a/b", "None", "20010203040506", "a/b"),
+        (b"20010203040506 1.2.3.4 a/b", "1.2.3.4", "20010203040506", "a/b"),
+        (b"200102030405 1.2.3.4 a/b; c=d", "1.2.3.4", "200102030405", "a/b; c=d"),
+        (b"200102030405060708 1.2.3.4 a/b", "1.2.3.4", "200102030405060708", "a/b"),
+        (b"1.2.3.4 20010203040506 1.2.3.4", "1.2.3.4", "20010203040506", "1.2.3.4"),
+    ],
+    ids=["none-and-text", "hyphen-and-text", "zone-and-parameter", "z", "ipv6-and-fraction",
+         "none", "date-first", "short-date-first", "long-date-first", "address-as-type"],
+)  # fmt: skip
+@pytest.mark.parametrize("rest", [b"5", b"200 abc - 9 a.arc 5"], ids=["version-1", "version-2"])
+@pytest.mark.parametrize("uri", [b"http://a/", b"http://a/ b 12345678 c"], ids=["uri", "blanks"])
+def test_lines_of_writers_that_differ(
+    uri: bytes, fields: bytes, rest: bytes, ip: str, date: str, media_type: str
+) -> None:
+    """They are read anywhere, as those of the standard are."""
+    header = match_arc_header(b" ".join((uri, fields, rest)) + b"\nblock")
+    assert header is not None
+    names = ("WARC-Target-URI", "WARC-IP-Address", "WARC-Date", "Content-Type", "Content-Length")
+    values = [header.get(name) for name in names]
+    assert values == [uri.decode(), ip, date, media_type, "5"]
+
+
+@pytest.mark.parametrize(
+    ("length", "said"), [(b"-1", "-1"), (b"9" * 19, "9" * 19), (b"many", "many"), (b"", None)]
+)
+def test_a_length_that_is_no_number_is_read_where_a_record_is_expected(
+    length: bytes, said: str | None
+) -> None:
+    line = b"http://a/ 1.2.3.4 20010203040506 text/html " + length
+    header = match_arc_header(line.rstrip() + b"\n", is_expected=True)
+    assert header is not None
+    assert header.get("Content-Length") == said
+    assert header.get("Content-Type") == "text/html"
+    assert match_arc_header(line.rstrip() + b"\n") is None
+
+
+@pytest.mark.parametrize(
     ("line", "uri", "ip", "date"),
     [
         (b"http://a/ 1.2.3.4 41F2A3B0 a/b 5\n", "http://a/", "1.2.3.4", "41F2A3B0"),
-        (b"http://a/ 1.2.3.4 20010203040506GMT a/b 5\n", *("http://a/", "1.2.3.4"),
-         "20010203040506GMT"),
-        (b"http://a/ 20010203 1.2.3.4 a/b 5\n", "http://a/", "20010203", "1.2.3.4"),
-        (b"http://a/ 1.2.3.4 a/b 20010203040506 5\n", "http://a/", "1.2.3.4", "a/b"),
+        (b"http://a/ 1.2.3.4 a/b 20010203040506 5\n", *("http://a/", "1.2.3.4"), "20010203040506"),
+        (b"http://a/ 1.2.3.4 20010203040506 5\n", *("http://a/", "1.2.3.4"), "20010203040506"),
+        (b"http://a/ 200102030405 a/b 5\n", "http://a/", None, "200102030405"),
         (b"http://a/\rb 1.2.3.4 20010203040506 a/b 5\n", *("http://a/\rb", "1.2.3.4"),
          "20010203040506"),
         (b"http://a/ b 1.2.3.4 ? a/b 5\n", "http://a/ b", "1.2.3.4", "?"),
         (b"http://a/ 1.2.3.4 x a/b 200 abc - 9 a.arc 5\n", "http://a/", "1.2.3.4", "x"),
     ],
-    ids=["hex-date", "text-behind-the-date", "address-and-date-swapped", "date-and-type-swapped",
-         "cr-in-uri", "space-in-uri", "version-2"],
+    ids=["hex-date", "date-and-type-swapped", "no-type", "no-address", "cr-in-uri", "space-in-uri",
+         "version-2"],
 )  # fmt: skip
 def test_odd_lines_are_read_where_a_record_is_expected_and_nowhere_else(
-    line: bytes, uri: str, ip: str, date: str
+    line: bytes, uri: str, ip: str | None, date: str
 ) -> None:
     header = match_arc_header(line + b"block", is_expected=True)
     assert header is not None
@@ -155,3 +202,29 @@ def test_what_is_read_alone_is_what_was_read_in_the_file(data: bytes) -> None:
 )
 def test_text_with_an_address_is_no_line(line: bytes) -> None:
     assert match_arc_header(line, is_expected=True) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "offset", "date", "address", "digest"),
+    [
+        ("14_digit_plus_text_date.arc.gz", 659, "20160211000000", "None",
+         "sha1:ZRNNAI6EJ7HCNZWNB4ZNHQSXBWTEXZQ7"),
+        ("AR2-none-ip.arc.gz", 130, "20160211000000", "None",
+         "sha1:SFWAGISZZFE5VIOKFCUTA42OIRTUQZN5"),
+        ("transposed_header.arc.gz", 163, "20031219215023", "63.241.16.130",
+         "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"),
+    ],
+    ids=["text-behind-the-date", "no-address", "date-before-address"],
+)  # fmt: skip
+def test_cases(
+    shared_data: Path, name: str, offset: int, date: str, address: str, digest: str
+) -> None:
+    with open_source(shared_data / "cases" / name) as source:
+        items = list(iter_records(source))
+    assert len(items) == 2
+    found = items[1]
+    assert isinstance(found, Record)
+    assert (found.offset, found.type, found.date_text) == (offset, "response", date)
+    assert found.header.get("WARC-IP-Address") == address
+    assert str(found.payload_digest()) == digest
+    assert found.findings == ()

@@ -37,6 +37,7 @@ pytestmark = pytest.mark.slow
 MIB = 1 << 20
 GIB = 1 << 30
 MEMORY_LIMIT_BYTES = 100 * MIB
+LONG_ARC = b"http://a/ 1.2.3.4 20010203040506 text/html %d\nHTTP/1.1 200 OK\r\n\r\nhello\n"
 
 
 class MadeUp:
@@ -212,6 +213,14 @@ def test_an_http_head_of_a_gigabyte() -> None:
         lambda: _members_in_members(12),
         lambda: warc(length=10**17) * 300,
         lambda: member(warc(length=10**17)) * 300,
+        lambda: arc()[0] + LONG_ARC % 10**17 * 1000,
+        lambda: arc()[0] + LONG_ARC % 10**5 * 1000,
+        lambda: b"".join(map(member, [arc()[0], *[LONG_ARC % 10**17] * 1000])),
+        lambda: member(arc()[0] + LONG_ARC % 10**17 * 1000),
+        lambda: member(arc()[0] + LONG_ARC % 10**5 * 1000),
+        lambda: member(arc()[0] + b"\n" * (5 * MIB) + LONG_ARC % (5 * MIB) * 1000),
+        lambda: member(arc()[0] + (LONG_ARC % 10**17).replace(b"HTTP", b"none") * 1000),
+        lambda: arc()[0] + ((LONG_ARC % 10**5).replace(b"HTTP", b"none") * 1000),
         lambda: b"\x28\xb5\x2f\xfd\x00\x50" * 50_000,
         lambda: b"\x28\xb5\x2f\xfd\x00\x50" + b"\0\0\0" * 100_000,
         lambda: b"x" + (b"\x38\0\0\x28\xb5\x2f\xfd\x00\x50\0") * 20_000,
@@ -247,6 +256,14 @@ def test_an_http_head_of_a_gigabyte() -> None:
         "members-in-members",
         "lengths-of-a-hundred-petabytes",
         "lengths-of-a-hundred-petabytes-gzip",
+        "arc-lengths-of-a-hundred-petabytes",
+        "arc-lengths-into-other-records",
+        "arc-lengths-of-a-hundred-petabytes-gzip",
+        "arc-lengths-of-a-hundred-petabytes-in-a-member",
+        "arc-lengths-into-other-records-of-a-member",
+        "arc-lengths-too-far-to-keep",
+        "arc-lengths-and-no-http-in-a-member",
+        "arc-lengths-and-no-http",
         "zstd-headers",
         "zstd-empty-blocks",
         "zstd-headers-in-blocks",

@@ -7,7 +7,7 @@ record; a record in an uncompressed file must have a version line, followed by a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from .arc import LINE_LIMIT_BYTES, match_arc_header
@@ -22,7 +22,11 @@ from .members import (
 )
 from .source import WINDOW_BYTES, Source
 
+View = Callable[[int, int], bytes | memoryview]
+"""The bytes from an offset on, as many as asked for; fewer only at the end."""
 _OVERLAP_BYTES = 1 << 12
+# Of a block: the record that is looked for is most likely near.
+_BLOCK_WINDOW_BYTES = 1 << 14
 RECORD_START = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[ \t]*[^\s:]+[ \t]*:", re.IGNORECASE)
 # With the line end before it; the first bytes of a file are checked separately.
 _PLAIN_WARC = re.compile(rb"\n" + RECORD_START.pattern, re.IGNORECASE)
@@ -77,26 +81,49 @@ def find_next_record(
     if not offset and starts_record(bytes(source.view(0, LINE_LIMIT_BYTES)), arc=arc):
         return 0
     # One byte before the window, since a line end may be there.
-    for base, window in _windows(source, max(offset - 1, 0), end):
+    found = _lines(source.view, max(offset - 1, 0), end, arc=arc)
+    return next((at for at in found if at >= offset), end)
+
+
+def starts_ahead(view: View, end: int, *, arc: bool) -> Iterator[int]:
+    """Where records begin in a block of `end` bytes, of which `view` shows any."""
+    if starts_record(line_at(view, 0) if arc else bytes(view(0, _OVERLAP_BYTES)), arc=arc):
+        yield 0
+    yield from _lines(view, 0, end, arc=arc, window_bytes=_BLOCK_WINDOW_BYTES)
+
+
+def _lines(
+    view: View, offset: int, end: int, *, arc: bool, window_bytes: int = WINDOW_BYTES
+) -> Iterator[int]:
+    """Where lines between `offset` and `end` begin a record."""
+    last = -1
+    for base, window in _windows(view, offset, end, window_bytes):
         for match in (_PLAIN_ARC if arc else _PLAIN_WARC).finditer(window):
             found = base + match.start() + 1
             if found >= end:
-                break
-            if not arc or match_arc_header(_line_at(source, base, window, found)):
-                return found
-    return end
+                return
+            if found <= last:
+                continue
+            if not arc or match_arc_header(_line_at(view, base, window, found)):
+                yield found
+                last = found
 
 
-def _line_at(source: Source, base: int, window: bytes, offset: int) -> bytes:
+def _line_at(view: View, base: int, window: bytes, offset: int) -> bytes:
     end = window.find(b"\n", offset - base) + 1
-    return window[offset - base : end] if end else bytes(source.view(offset, LINE_LIMIT_BYTES))
+    return window[offset - base : end] if end else bytes(view(offset, LINE_LIMIT_BYTES))
+
+
+def line_at(view: View, offset: int) -> bytes:
+    """The line there; without a line end if it is longer than `LINE_LIMIT_BYTES`."""
+    return _line_at(view, offset, bytes(view(offset, _OVERLAP_BYTES)), offset)
 
 
 def _find_member(source: Source, offset: int, end: int) -> int:
     """Skips whole members, but those that are not for `_WHOLE_TRIED` tries: what they contain is
     not searched."""
     tries, inside = _WHOLE_TRIED, offset
-    for base, window in _windows(source, offset, end):
+    for base, window in _windows(source.view, offset, end):
         for match in MEMBER_START.finditer(window):
             found = base + match.start()
             if found >= end:
@@ -119,12 +146,14 @@ def _find_member(source: Source, offset: int, end: int) -> int:
     return end
 
 
-def _windows(source: Source, offset: int, end: int) -> Iterator[tuple[int, bytes]]:
+def _windows(
+    view: View, offset: int, end: int, window_bytes: int = WINDOW_BYTES
+) -> Iterator[tuple[int, bytes]]:
     """(offset, bytes) of overlapping windows, the last a little past `end`."""
     while offset < end:
-        window = bytes(source.view(offset, WINDOW_BYTES))
+        window = bytes(view(offset, window_bytes))
         yield offset, window
-        if offset + len(window) >= min(end + _OVERLAP_BYTES, source.size):
+        if len(window) < window_bytes or offset + len(window) >= end + _OVERLAP_BYTES:
             return
         offset += len(window) - _OVERLAP_BYTES
 

@@ -6,24 +6,31 @@ The second half of the slow path, after the header.  Whatever does not add up is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from .arc import ArcHeader, match_arc_header
+from .block_length import (
+    closing_bytes,
+    length_before_line,
+    length_before_record,
+    length_without_number,
+    usable_length,
+    without_line_ends,
+)
 from .compression import Damage
-from .damage import find_next_record, next_line, starts_record
-from .field_names import CONTENT_LENGTH_KEY, WARC_TYPE_KEY
+from .damage import find_next_record, line_at, next_line, starts_record
+from .field_names import WARC_TYPE_KEY
 from .header import Header
 from .http import HttpHead, head_end
 from .members import unit_at
 from .record import IN_MEMORY_BYTES, UNREADABLE, Body, Finding, MemoryBody, Record, measure
-from .source import Source
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 from .tombstone import TOMBSTONE_TYPE, is_tombstone
 
 _PEEK_BYTES = 1 << 13
 _VERSION = b"WARC/"
-_TAKEN_LETTER = re.compile(rb"\n(?:https?|ftp|dns|gopher|nntp|mailto|filedesc):", re.IGNORECASE)
+# What may follow the last record of an ARC file, where its end is not a line end.
+_PADDING = b"\r\n\t \0"
 
 
 class StreamedBody:
@@ -76,7 +83,7 @@ class _Taking:
 
     def record(self, header: Header) -> Record:
         stream = self.stream
-        promised = self.promised_length(header)
+        promised = usable_length(header)
         lf_only = header.line_end == b"\n" and not isinstance(header, ArcHeader)
         if lf_only:
             self.find("line-end", "header lines end with LF instead of CRLF")
@@ -90,14 +97,9 @@ class _Taking:
                 "content-length",
                 "no usable Content-Length: the block ends at the next record",
             )
-            promised = self.bytes_to_next_record(arc=isinstance(header, ArcHeader))
-        length = promised
-        if isinstance(stream, PlainStream) and not isinstance(header, ArcHeader):
-            length = self.length_before_next_record(stream.source, promised)
-        record = self.take_block(header, length)
+            promised = self.bytes_to_next_record(header)
+        record = self.take_block(header, self.length_before_next_record(header, promised))
         record.content_length = promised
-        if isinstance(stream, PlainStream) and isinstance(header, ArcHeader):
-            record = self.give_back_letter(header, record)
         block_end = stream.position
         self.check_length(record)
         self.take_record_end(lf_only=lf_only, arc=isinstance(header, ArcHeader))
@@ -106,17 +108,17 @@ class _Taking:
         record.findings = tuple(self.findings)
         return record
 
-    def promised_length(self, header: Header) -> int | None:
-        text = (header.field(CONTENT_LENGTH_KEY) or "").strip()
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-
-    def bytes_to_next_record(self, *, arc: bool) -> int:
+    def bytes_to_next_record(self, header: Header) -> int:
         """The length of a block that declares none; 0 in a member, whose end is the block's."""
-        if isinstance(self.stream, MemberStream):
-            return 0
-        start, source = self.stream.position, self.stream.source
-        end = find_next_record(source, start, members=False, arc=arc)
-        return _without_line_ends(source, start, end)
+        stream = self.stream
+        is_arc = isinstance(header, ArcHeader)
+        if isinstance(stream, MemberStream):
+            if not isinstance(header, ArcHeader):
+                return 0
+            return length_without_number(stream, header, alone=not self.inner)
+        start = stream.position
+        end = find_next_record(stream.source, start, members=False, arc=is_arc)
+        return without_line_ends(stream.look, end - start, closing_bytes(header))
 
     def take_block(self, header: Header, length: int) -> Record:
         arc = isinstance(header, ArcHeader)
@@ -163,37 +165,19 @@ class _Taking:
         may_start = first.upper() == _VERSION or (arc and first[:1].isalpha())
         return may_start and starts_record(self.stream.peek(_PEEK_BYTES), arc=arc)
 
-    def length_before_next_record(self, source: Source, promised: int) -> int:
-        """The length up to the next record, if Content-Length reaches past its beginning.
-
-        Determined before the block is read: in a hostile file each of many lengths may reach
-        to the end of the file.
-        """
-        start = self.stream.position
-        end = min(start + promised, source.size)
-        ahead = bytes(source.view(end, _PEEK_BYTES))
-        rest = ahead.lstrip(b"\r\n")
-        is_closed = ahead.startswith(b"\r\n\r\n") or starts_record(rest, arc=True)
-        if is_closed if rest else end == start + promised:
+    def length_before_next_record(self, header: Header, promised: int) -> int:
+        """The length up to the next record, if Content-Length reaches past its beginning."""
+        stream, found = self.stream, None
+        if self.has("content-length"):
             return promised
-        found = find_next_record(source, start, members=False, arc=False, end=end)
-        if found in {start, end}:
+        if isinstance(header, ArcHeader):
+            found = length_before_line(stream, header, promised, (self.offset, self.inner))
+        elif isinstance(stream, PlainStream):
+            found = length_before_record(stream, promised)
+        if found is None:
             return promised
         self.find("block-length", "Content-Length reaches over the next record")
-        return _without_line_ends(source, start, found)
-
-    def give_back_letter(self, header: Header, record: Record) -> Record:
-        """Correct an ARC length that is one too large, and includes the next URL's first letter."""
-        stream = self.stream
-        size = record.body.size
-        around = bytes(stream.source.view(max(stream.position - 2, 0), _PEEK_BYTES))
-        if size < 2 or not _TAKEN_LETTER.match(around) or not match_arc_header(around[1:]):
-            return record
-        self.find("block-length", "the length is one too many, by the record that follows")
-        stream.position -= size
-        mended = self.take_block(header, size - 1)
-        mended.content_length = record.content_length
-        return mended
+        return found
 
     def check_length(self, record: Record) -> None:
         missing = record.content_length - record.body.size
@@ -215,6 +199,10 @@ class _Taking:
             skip_bytes(stream, len(expected))
         elif not arc and not self.has("truncated"):
             self.find("record-end", "the record is not closed by two line ends")
+        elif ahead.strip(_PADDING) and isinstance(stream, PlainStream):
+            line = line_at(stream.look, 0)
+            if not self.has("block-length") and not match_arc_header(line, is_expected=True):
+                self.find("block-length", "neither a line end nor a record follows the block")
         if isinstance(stream, MemberStream):
             self.take_rest_of_member(arc=arc)
 
@@ -227,7 +215,9 @@ class _Taking:
             blank = len(ahead) - len(ahead.lstrip(b"\r\n"))
             if blank:
                 stream.take(blank)
-            elif starts_record(ahead, arc=arc):
+            elif starts_record(ahead, arc=arc) or (
+                arc and not surplus and match_arc_header(ahead, is_expected=True)
+            ):
                 break
             else:
                 surplus += len(
@@ -249,12 +239,6 @@ class _Taking:
             if not self.has(*UNREADABLE):
                 self.find(damage.code, damage.message, damage.offset)
             return (damage.offset if damage.end is None else damage.end) - self.offset
-
-
-def _without_line_ends(source: Source, start: int, end: int) -> int:
-    """The length of a block that ends before the line ends that precede `end`."""
-    tail = bytes(source.view(max(end - 4, start), min(4, end - start)))
-    return end - start - (len(tail) - len(tail.rstrip(b"\r\n")))
 
 
 def _arc_type(record: Record, block_start: bytes) -> str:

@@ -98,7 +98,7 @@ def read_record(
     else:
         # To learn the shape of one header takes as long as to read it.
         item = next(_iter_items(source, offset, digests, False, ShapeBook(lessons=0)), None)
-    if not isinstance(item, DamagedStretch) or not offset:
+    if not isinstance(item, DamagedStretch) or not (offset or inner_offset):
         return item
     # In an ARC file, unusual header lines are accepted only after a record; here that is unknown.
     return _read_inside(source, offset, inner_offset, digests, arc=True)

@@ -129,9 +129,10 @@ class Source:
             yield view
             offset += len(view)
 
-    def again(self) -> Source:
+    def again(self, *, window_bytes: int | None = None) -> Source:
         """Another window over the same file, for a reader at another place."""
-        return Source(self._file, name=self.name, size=self.size, window_bytes=self._window_bytes)
+        window_bytes = self._window_bytes if window_bytes is None else window_bytes
+        return Source(self._file, name=self.name, size=self.size, window_bytes=window_bytes)
 
     def check_unchanged(self) -> None:
         """Raise InputRefused if the file grew, shrank or was replaced since it was opened."""

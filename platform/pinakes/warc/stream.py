@@ -15,9 +15,13 @@ from typing import Protocol
 from .compression import Damage
 from .damage import find_swallowed, is_whole_member
 from .members import compression_at, inflate_member
-from .source import Source
+from .source import READ_BYTES, Source
 
 _OUT_BYTES = 1 << 20
+# A window for looks at a distance, beside the one that the file is read through.
+_FAR_BYTES = 1 << 13
+_PIECES_AHEAD = 1 << 6
+_FAR_LOOKS = 16
 
 
 class ByteStream(Protocol):
@@ -35,6 +39,7 @@ class ByteStream(Protocol):
 
     def search_from_behind(self, count: int) -> int: ...
     def peek(self, length: int) -> bytes: ...
+    def look(self, ahead: int, length: int) -> bytes: ...
     def take(self, length: int) -> bytes: ...
     def place(self) -> tuple[int, int]: ...
     def end_of_last_byte(self) -> int: ...
@@ -61,6 +66,7 @@ class PlainStream:
         self.source = source
         self.position = offset
         self.resume_from = source.size
+        self._far: Source | None = None
 
     @property
     def search_from(self) -> int:
@@ -73,7 +79,14 @@ class PlainStream:
 
     def peek(self, length: int) -> bytes:
         """The next bytes without taking them; fewer only at the end."""
-        return bytes(self.source.view(self.position, length))
+        return self.look(0, length)
+
+    def look(self, ahead: int, length: int) -> bytes:
+        """As `peek`, but of what follows in `ahead` bytes."""
+        source = self.source
+        if ahead > READ_BYTES:
+            source = self._far = self._far or source.again(window_bytes=_FAR_BYTES)
+        return bytes(source.view(self.position + ahead, length))
 
     def take(self, length: int) -> bytes:
         """At least one and at most `length` bytes; none at the end."""
@@ -106,6 +119,8 @@ class MemberStream:
         self.position = 0
         self.damage: Damage | None = None
         self.damaged_from = offset
+        self.far_looks = _FAR_LOOKS
+        """How often a look that inflates again may still be taken: a hostile file wants many."""
         self._pieces: deque[memoryview] = deque()
         self._ahead = 0
         self._members: deque[tuple[int, int]] = deque()  # (position, offset) of each start
@@ -120,13 +135,20 @@ class MemberStream:
             pass
         if self._pieces and len(self._pieces[0]) >= length:
             return bytes(self._pieces[0][:length])
-        parts, have = [], 0
+        return self.look(0, length)
+
+    def look(self, ahead: int, length: int) -> bytes:
+        """As `peek`, but of what follows in `ahead` bytes: all of them are kept in memory."""
+        while self._ahead < ahead + length and self._load():
+            pass
+        parts, at, end = [], 0, ahead + length
         for piece in self._pieces:
-            parts.append(piece)
-            have += len(piece)
-            if have >= length:
+            if at + len(piece) > ahead:
+                parts.append(piece[max(ahead - at, 0) : end - at])
+            at += len(piece)
+            if at >= end:
                 break
-        return b"".join(parts)[:length]
+        return b"".join(parts)
 
     def take(self, length: int) -> bytes:
         """At least one and at most `length` bytes of one member; none at the end."""
@@ -141,6 +163,17 @@ class MemberStream:
         self.position += len(piece)
         self._ahead -= len(piece)
         return bytes(piece)
+
+    @property
+    def ahead(self) -> int:
+        """How many bytes are in memory that are not taken yet."""
+        return self._ahead
+
+    def can_look(self, ahead: int) -> bool:
+        """Keep so many of the next bytes in memory; false if that takes too many pieces."""
+        while self._ahead < ahead and len(self._pieces) <= _PIECES_AHEAD and self._load():
+            pass
+        return len(self._pieces) <= _PIECES_AHEAD
 
     def _load(self) -> bool:
         piece = next(self._inflated, None)

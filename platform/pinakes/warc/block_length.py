@@ -1,0 +1,178 @@
+"""How long a block is whose Content-Length may be wrong: what follows it decides.
+
+A length is believed if it leads to another record or to the end: the block may then contain
+what looks like records (an archive file that was downloaded, a page about them).  Otherwise the
+block ends at the first record inside it.  This is determined before the block is read: in a
+hostile file each of many lengths may reach to the end of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from .arc import ArcHeader, match_arc_header
+from .damage import RECORD_START, View, line_at, starts_ahead, starts_record
+from .field_names import CONTENT_LENGTH_KEY, WARC_TARGET_URI_KEY
+from .header import Header
+from .record import IN_MEMORY_BYTES
+from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
+
+_PEEK_BYTES = 1 << 13
+_CLOSING = b"\r\n\r\n"
+_SCHEME = re.compile(rb"(?:https?|ftp|dns|gopher|nntp|mailto|whois|filedesc):", re.IGNORECASE)
+_PART_OF_SCHEME = re.compile(rb"\n([A-Za-z][A-Za-z0-9+.-]*)\Z")
+_SCHEME_BYTES = 10
+# A hostile block may have any number of lines that look like headers.
+_LINES_TRIED = 8
+
+
+def usable_length(header: Header) -> int | None:
+    """Content-Length as a number; None if it is missing, no number, or has over 18 digits."""
+    text = (header.field(CONTENT_LENGTH_KEY) or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def length_before_record(stream: PlainStream, promised: int) -> int | None:
+    """The length of a WARC block up to the next record, if `promised` reaches past its beginning.
+
+    None if not.  The stream is behind the header, and nothing is taken.
+    """
+    end = min(promised, stream.source.size - stream.position)
+    ahead = stream.look(end, _PEEK_BYTES)
+    rest = ahead.lstrip(b"\r\n")
+    is_closed = ahead.startswith(_CLOSING) or starts_record(rest, arc=True)
+    if is_closed if rest else end == promised:
+        return None
+    found = next(starts_ahead(stream.look, end, arc=False), end)
+    if found in {0, end}:
+        return None
+    return without_line_ends(stream.look, found, len(_CLOSING))
+
+
+def length_before_line(
+    stream: ByteStream, header: ArcHeader, promised: int, place: tuple[int, int]
+) -> int | None:
+    """The same for an ARC block, of the record that begins at `place`.
+
+    In a shared member as in an uncompressed file.  Where a record begins with a member, the
+    member is likely its own: another one inside it has to lead exactly to an end as well.
+    """
+    if isinstance(stream, PlainStream):
+        end, alone = min(promised, stream.source.size - stream.position), False
+    elif isinstance(stream, MemberStream) and stream.can_look(IN_MEMORY_BYTES):
+        end, alone = _end_in_members(stream, promised), place[1] == 0
+    else:
+        return None
+    is_near = promised <= IN_MEMORY_BYTES or isinstance(stream, PlainStream)
+    if is_near and _leads_on(stream, promised):
+        return None
+    found = _first_line(stream, end, alone=alone)
+    if found is None:
+        return None
+    if not is_near and _leads_on_from_afar(stream, place, len(header.raw) + promised):
+        return None
+    if found == promised - 1:
+        # Off by one, by a writer that counted wrong: the line end before it is the block's.
+        return found
+    return without_line_ends(stream.look, found, closing_bytes(header))
+
+
+def length_without_number(stream: MemberStream, header: ArcHeader, *, alone: bool) -> int:
+    """The length of an ARC block that declares none: to the next record or the member's end.
+
+    0 if neither is near; the bytes of the member are surplus then.
+    """
+    if not stream.can_look(IN_MEMORY_BYTES):
+        return 0
+    end = _end_in_members(stream, IN_MEMORY_BYTES)
+    found = _first_line(stream, end, alone=alone)
+    if found is None:
+        starts = (at for at in stream.member_starts(end) if at)
+        found = next(starts, 0 if stream.look(IN_MEMORY_BYTES, 1) else end)
+    return without_line_ends(stream.look, found, closing_bytes(header)) if found else 0
+
+
+def _end_in_members(stream: MemberStream, promised: int) -> int:
+    """How far a block can reach: to a member that begins with a record, or where bytes end."""
+    end = min(promised, stream.ahead, IN_MEMORY_BYTES)
+    starts = (at for at in stream.member_starts(end) if at)
+    records = (at for at in starts if starts_record(stream.look(at, _PEEK_BYTES), arc=True))
+    return next(records, end)
+
+
+def _first_line(stream: ByteStream, end: int, *, alone: bool) -> int | None:
+    """The first header line of ARC in a block of up to `end` bytes that a record follows.
+
+    That is, it leads on itself, or to a HTTP message.  If there is none, the first line.
+    """
+    first = None
+    lines = starts_ahead(stream.look, end, arc=True)
+    for at, header in islice(_with_addresses(stream, lines), _LINES_TRIED):
+        block = at + len(header.raw)
+        length = usable_length(header)
+        if length is not None and length <= IN_MEMORY_BYTES and _leads_on(stream, block + length):
+            return at
+        if alone:
+            continue
+        uri = (header.field(WARC_TARGET_URI_KEY) or "")[:5].lower()
+        if uri.startswith("http") and stream.look(block, 5).upper() == b"HTTP/":
+            return at
+        first = at if first is None else first
+    return first
+
+
+def _with_addresses(stream: ByteStream, lines: Iterator[int]) -> Iterator[tuple[int, ArcHeader]]:
+    for at in lines:
+        header = match_arc_header(line_at(stream.look, at))
+        if header is not None and header.has_address:
+            yield at, header
+
+
+def _leads_on(stream: ByteStream, at: int) -> bool:
+    """Whether a block that ends in `at` bytes ends before a record, or with file or member."""
+    ahead = stream.look(at, _PEEK_BYTES)
+    rest = ahead.lstrip(b"\r\n")
+    blank = len(ahead) - len(rest)
+    if not rest:
+        return bool(ahead) or not at or bool(stream.look(at - 1, 1))
+    if any(at <= start <= at + blank for start in stream.member_starts(at + blank + 1)):
+        return True
+    if RECORD_START.match(rest):
+        return True
+    if match_arc_header(line_at(stream.look, at + blank), is_expected=True) is None:
+        return False
+    least = max(at - _SCHEME_BYTES, 0)
+    before = (b"" if least else b"\n") + stream.look(least, at - least)
+    if blank or before.endswith(b"\n"):
+        return True
+    # No line begins here: writers left out the line end, or this is inside of a header line.
+    part = _PART_OF_SCHEME.search(before)
+    is_inside = part is not None and _SCHEME.match(part[1] + rest)
+    return _SCHEME.match(rest) is not None and not is_inside
+
+
+def _leads_on_from_afar(stream: ByteStream, place: tuple[int, int], size: int) -> bool:
+    """`_leads_on` of a record of that size: what is too far to be kept is inflated twice."""
+    offset, inner = place
+    if not isinstance(stream, MemberStream) or not stream.far_looks:
+        return False
+    stream.far_looks -= 1
+    other = MemberStream(stream.source, offset)
+    skip_bytes(other, inner + size - 1)
+    return bool(other.take(1)) and _leads_on(other, 0)
+
+
+def closing_bytes(header: Header) -> int:
+    """How many bytes of line ends close a record: one line end in ARC, two in WARC."""
+    if not isinstance(header, ArcHeader):
+        return len(_CLOSING)
+    return len(header.line_end)
+
+
+def without_line_ends(view: View, end: int, most: int) -> int:
+    """The length of a block before up to `most` bytes of line ends that precede `end`."""
+    size = min(most, end)
+    tail = bytes(view(end - size, size))
+    return end - (len(tail) - len(tail.rstrip(b"\r\n")))
