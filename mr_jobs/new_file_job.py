@@ -41,7 +41,7 @@ class NewFileJob(WritingJob):
         """Write the new file of one; `Raises` InputRefused, MalformedRecord, DigestMismatch."""
 
     @classmethod
-    def target_of_line(cls, line: bytes) -> str:
+    def target_of_line(cls, line: bytes) -> str | None:
         return PurePosixPath(json.loads(line)[cls.TARGET]).name
 
     def mapper_init(self) -> None:

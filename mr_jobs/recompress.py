@@ -8,8 +8,11 @@ Writes a line per file, as `pinakes zstd compress --json` and `decompress --json
 
 from __future__ import annotations
 
+import json
+
 from pinakes.mr_jobs.form_options import add_form_options, form_of
 from pinakes.mr_jobs.new_file_job import NewFile, NewFileJob
+from pinakes.rewrite.recompress_file import TOO_LITTLE
 from pinakes.rewrite.recompress_stored import recompress_stored
 from pinakes.rewrite.stored_target import StoredTarget
 from pinakes.warc.source import Source
@@ -23,16 +26,23 @@ class RecompressJob(NewFileJob):
     def configure_args(self) -> None:
         super().configure_args()
         add_form_options(self)
+        self.add_passthru_arg("--min-file-saving", type=float, default=0.0, help="as the setting")
 
     def mapper_init(self) -> None:
         super().mapper_init()
         self._form = form_of(self.options)
 
+    @classmethod
+    def target_of_line(cls, line: bytes) -> str | None:
+        is_written = json.loads(line)["outcome"] != TOO_LITTLE
+        return super().target_of_line(line) if is_written else None
+
     def make(self, source: Source, to: StoredTarget) -> NewFile:
         def reads(written: Source) -> None:
             self.task.heartbeat.watch(lambda: source.position + written.position)
 
-        result = recompress_stored(source, self._form, to, reads=reads)
+        least = self.options.min_file_saving
+        result = recompress_stored(source, self._form, to, min_saving=least, reads=reads)
         self.task.count("bytes before", result.bytes_before)
         self.task.count("bytes after", result.bytes_after)
         return result

@@ -45,8 +45,8 @@ class WritingJob(ArchiveJob):
         )
 
     @classmethod
-    def target_of_line(cls, line: bytes) -> str:
-        """The name in the folder of the file of an output line."""
+    def target_of_line(cls, line: bytes) -> str | None:
+        """The name in the folder of the file of an output line; None where none was written."""
         return PurePosixPath(json.loads(line)["file"]).name
 
     @property
@@ -97,7 +97,7 @@ def run_writing_job(
                     report.findings.append(problem)
         clear_aside(folder, token)
         lines.seek(0)
-        _require_there(folder, map(request.job.target_of_line, lines))
+        _require_there(folder, filter(None, map(request.job.target_of_line, lines)))
         lines.seek(0)
         copyfileobj(lines, out)
     return report

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from archive_builders import dictionary, gzip_file, plain_file
+from archive_builders import dictionary, dictionary_of_noise, gzip_file, plain_file
 from killing import tree
 from steps_here import INLINE, steps_here
 
@@ -24,6 +24,8 @@ ARCHIVE = Path("pinakes-store/archive")
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PINAKES_STORE", "pinakes-store")
+    # Files this small do not shrink, by a dictionary least of all.
+    monkeypatch.setenv("PINAKES_MIN_FILE_SAVING", "0")
     Path("a.warc.gz").write_bytes(gzip_file())
     Path("b.warc").write_bytes(plain_file())
     Path("known").write_bytes(dictionary())
@@ -33,9 +35,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def keep(number: int) -> str:
+def keep(content: bytes) -> str:
     with open_stores(load_configuration()) as stores:
-        return keep_dictionary(stores.archive, "news", dictionary(number), token="kept").name
+        return keep_dictionary(stores.archive, "news", content, token="kept").name
 
 
 def stored() -> list[str]:
@@ -76,10 +78,56 @@ def test_a_crawl_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fsck", "--full"]) == Exit.DONE
 
 
+@pytest.mark.parametrize(
+    ("words", "least", "said"),
+    [
+        ([], None, "1%"),
+        (INLINE, None, "1%"),
+        (["--plan"], "0.125", "12.5%"),
+        (["--dry-run"], "1%", "1%"),
+        ([], "0.99999", "100%"),
+    ],
+    ids=["here", "by tasks", "plan", "dry run", "all left"],
+)
+def test_a_file_that_would_not_shrink_is_left(
+    words: list[str],
+    least: str | None,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By the dictionary that each file holds; a larger file of the same kind shrinks."""
+    monkeypatch.delenv("PINAKES_MIN_FILE_SAVING")
+    Path("large.warc").write_bytes(plain_file() * 1000)
+    assert main(["ingest", "-q", "large.warc", "--crawl", "autumn", "--collection", "news"]) == 0
+    keep(dictionary_of_noise())
+    before = stored()
+    capsys.readouterr()
+    options = [] if least is None else ["--min-file-saving", least]
+    with steps_here():
+        assert main(["zstd", "compress", "news", *words, *options, "--json"]) == Exit.DONE
+    shown = capsys.readouterr()
+    outcomes = {
+        str(line["file"]): line["outcome"] for line in map(json.loads, shown.out.splitlines())
+    }
+    left = [name for name, outcome in outcomes.items() if outcome == "saves too little"]
+    of_all = sorted(before)
+    is_none = said == "100%"
+    assert sorted(left) == (of_all if is_none else [n for n in of_all if "large" not in n])
+    assert f"{len(left)} files unchanged: would save less than {said}" in shown.err
+    new = (
+        []
+        if is_none or "--plan" in words or "--dry-run" in words
+        else ["autumn/g2-plain/large.warc.zst"]
+    )
+    assert stored() == sorted([*before, *new])
+    assert main(["fsck", "--full", "-q"]) == Exit.DONE
+
+
 def test_a_collection_with_the_dictionary_that_it_keeps(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    name = keep(2)
+    name = keep(dictionary(2))
     assert main(["zstd", "compress", "news", "--json"]) == Exit.DONE
     one, other = told(capsys)
     assert (one["target"], other["target"]) == (
@@ -108,7 +156,7 @@ def test_a_collection_with_the_dictionary_that_it_keeps(
 
 
 def test_by_a_job(capsys: pytest.CaptureFixture[str]) -> None:
-    keep(1)
+    keep(dictionary(1))
     shutil.copytree("pinakes-store", "other")
     capsys.readouterr()
     words = ["zstd", "compress", "news", "--level", "19", "-v"]
@@ -137,7 +185,7 @@ def test_what_a_job_does_not_take(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("only", ["--plan", "--dry-run"])
 def test_what_it_would_save(capsys: pytest.CaptureFixture[str], only: str) -> None:
     before = stored()
-    keep(1)
+    keep(dictionary(1))
     assert main(["zstd", "compress", "news", only]) == Exit.DONE
     shown = capsys.readouterr()
     assert "spring/a.warc.gz -> spring/g2-gz/a.warc.zst: planned, 1 metadata" in shown.out

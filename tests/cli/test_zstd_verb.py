@@ -6,7 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from archive_builders import dictionary, gzip_file, three, zstd_file
+from archive_builders import (
+    dictionary,
+    dictionary_of_noise,
+    gzip_file,
+    plain_file,
+    three,
+    zstd_file,
+)
+from steps_here import INLINE, steps_here
 
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
@@ -45,6 +53,31 @@ def test_there_and_back_with_a_dictionary(capsys: pytest.CaptureFixture[str]) ->
     assert [line.split()[1:] for line in after.splitlines()] == [
         line.split()[1:] for line in before.splitlines()
     ]
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["-j", "2"], ["--dry-run"], ["--plan"], INLINE], ids=" ".join
+)
+def test_files_are_left_that_would_not_shrink_if_asked_for(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By default each file is written: none lacks in the folder."""
+    Path("large.warc").write_bytes(plain_file() * 1000)
+    Path("noise").write_bytes(dictionary_of_noise())
+    call = ["zstd", "compress", "a.warc.gz", "large.warc", "-o", "z", "--dictionary", "noise"]
+    with steps_here():
+        assert main([*call, *words, "--min-file-saving", "1%", "--json"]) == Exit.DONE
+        shown = capsys.readouterr()
+        told = {line["file"]: line for line in map(json.loads, shown.out.splitlines())}
+        left = told["a.warc.gz"]
+        assert (left["outcome"], left["target"]) == ("saves too little", "a.warc.gz")
+        assert left["bytes_after"] > left["bytes_before"] == len(gzip_file())
+        assert "1 files unchanged: would save less than 1%" in shown.err
+        writes = not {"--dry-run", "--plan"} & set(words)
+        assert [path.name for path in Path().glob("z/*")] == ["large.warc.zst"] * writes
+        assert main([*call, *words]) == Exit.DONE
+    names = ["a.warc.zst", "large.warc.zst"] if writes else []
+    assert sorted(path.name for path in Path().glob("z/*")) == names
 
 
 @pytest.mark.parametrize("jobs", ["2", "5"], ids=["a process each", "threads in each, too"])

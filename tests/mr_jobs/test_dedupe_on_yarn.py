@@ -46,7 +46,10 @@ def test_a_collection_is_deduplicated_by_jobs(
             profile.run("ingest", str(crawl), "--crawl", f"crawl-{number}")
         said[runner] = [
             profile.run("dedupe", "--all", "--runner", runner, "-q"),
-            profile.run("zstd", "compress", "crawl-1", "--runner", runner, "-q"),
+            profile.run(
+                *("zstd", "compress", "crawl-1", "--runner", runner, "-q"),
+                *("--min-file-saving", "0"),
+            ),
             profile.run("fsck", "--full"),
         ]
         with profile.stores as stores:

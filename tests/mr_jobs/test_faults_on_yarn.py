@@ -164,7 +164,7 @@ def test_the_driver_is_killed_while_its_job_goes_on(
 
 def test_the_driver_of_a_recompression_is_killed(landed: Configuration, tmp_path: Path) -> None:
     """Twice, and what its tasks write then is nobody's."""
-    compress = ("zstd", "compress", "a", "b", "--runner", "hadoop")
+    compress = (*("zstd", "compress", "a", "b", "--runner", "hadoop", "--min-file-saving", "0"),)
     with open_stores(landed) as stores:
         before = records_of(stores)
     for _ in range(2):

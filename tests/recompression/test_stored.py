@@ -584,6 +584,7 @@ def test_verb_killed_at_any_call_that_writes(
 ) -> None:
     with copied_scene(made, tmp_path / "whole") as scene:
         before = records(scene)
+    words = ["--min-file-saving", "0", *words]
     for step in count():
         folder = tmp_path / str(step)
         with copied_scene(made, folder):

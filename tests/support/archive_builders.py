@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import random
 import zlib
 from collections.abc import Iterable
 from functools import lru_cache
@@ -141,6 +142,14 @@ def dictionary(number: int = 1) -> bytes:
     """A Zstandard dictionary with that id, trained on records like `warc`'s."""
     samples = [warc(HTTP + b"<p>%d" % n, number=n) for n in range(500)]
     return zstandard.train_dictionary(2000, samples, dict_id=number, level=3).as_bytes()
+
+
+@lru_cache
+def dictionary_of_noise() -> bytes:
+    """A dictionary of 20 kB that nothing makes smaller, and that makes nothing smaller."""
+    noise = random.Random(1)
+    samples = [noise.randbytes(200) for _ in range(500)]
+    return zstandard.train_dictionary(20_000, samples, dict_id=9, level=3).as_bytes()
 
 
 def three(*, line_end: bytes = b"\r\n") -> list[bytes]:

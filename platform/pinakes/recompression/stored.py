@@ -49,7 +49,14 @@ from pinakes.rewrite.generations import (
     take_back_generation,
 )
 from pinakes.rewrite.recompress import require_same
-from pinakes.rewrite.recompress_file import PLANNED, Recompression, forecast, member_pieces
+from pinakes.rewrite.recompress_file import (
+    PLANNED,
+    TOO_LITTLE,
+    Recompression,
+    SavesTooLittleError,
+    forecast,
+    member_pieces,
+)
 from pinakes.row_store.port import RowStore
 from pinakes.warc.damage import holds_members
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
@@ -82,18 +89,21 @@ class StoredRecompressor:
         actor: Actor,
         *,
         again: bool = False,
+        min_saving: float = 0,
         threads: int = 1,
         tasks: Tasks | None = None,
         advance: Advance = no_advance,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
         """`again`: write files, too, that are in this compression already, unless they would be as
-        they are.  `threads` compress, or `tasks` do; `at` is called after each step, with its name.
+        they are.  `min_saving`: leave files of which less than this part would be saved; 0: none.
+        `threads` compress, or `tasks` do; `at` is called after each step, with its name.
         """
         self._rows = rows
         self._archive = archive
         self._actor = actor
         self._again = again
+        self._min_saving = min_saving
         self._threads = threads
         self._tasks = tasks
         self._advance = advance
@@ -200,7 +210,9 @@ class StoredRecompressor:
                 raise Conflict("another act has moved this file's records", file=entry.archive_file)
             self._require_as_written(entry, outcome.old_sha256)
             if outcome.written.sha256 == outcome.old_sha256:
-                return _unchanged(outcome.result)
+                return outcome.result.left_as_it_is(UNCHANGED)
+            if outcome.result.saves_too_little(self._min_saving):
+                return outcome.result.left_as_it_is(TOO_LITTLE)
             try:
                 publish_taken(
                     self._archive,
@@ -272,7 +284,8 @@ class StoredRecompressor:
             result = _result(entry, target, PLANNED)
             result.bytes_before = source.size
             forecast(source, form.form, result, threads=self._threads, of_all=of_all)
-        return result
+        too_little = result.saves_too_little(self._min_saving)
+        return result.left_as_it_is(TOO_LITTLE) if too_little else result
 
     def _recompress(
         self, lease: HeldLease, entry: FileEntry, form: StoredForm, done: FileProgress
@@ -306,12 +319,16 @@ class StoredRecompressor:
         def check(old: Source, new: Source) -> None:
             if _has_same_bytes(old, new):
                 raise _AsItIsError
+            if result.saves_too_little(self._min_saving):
+                raise SavesTooLittleError
             result.content = require_same(old, new)
 
         try:
             rewrite_held(self._rows, self._archive, held, parts, why=VERB, at=self._at)
         except _AsItIsError:
-            return _unchanged(result)
+            return result.left_as_it_is(UNCHANGED)
+        except SavesTooLittleError:
+            return result.left_as_it_is(TOO_LITTLE)
         except Conflict:
             self._lost = True
             raise
@@ -388,11 +405,6 @@ def _has_same_bytes(old: Source, new: Source) -> bool:
 def _left(entry: FileEntry) -> Recompression:
     name = entry.stored_name
     return Recompression(file=name, target=name, outcome=LEFT)
-
-
-def _unchanged(result: Recompression) -> Recompression:
-    result.target, result.outcome = result.file, UNCHANGED
-    return result
 
 
 def _result(entry: FileEntry, target: Generation, outcome: str) -> Recompression:

@@ -23,6 +23,8 @@ from .member_forms import MemberForm
 from .recompress import Content, iter_members, require_same
 
 PLANNED = "planned"
+TOO_LITTLE = "saves too little"
+"""The outcome of a file that is left, since the new one would not be smaller by a minimum."""
 _PASSES = 3
 _SAMPLE_BYTES = 1 << 26
 """A file of more content is planned by about so much of it."""
@@ -76,6 +78,16 @@ class Recompression:
             values[name] = [Finding(**finding) for finding in values[name]]
         return cls(**values, content=None if sha256 is None else Content(size, sha256))
 
+    def saves_too_little(self, min_saving: float) -> bool:
+        """Whether less is saved than this part of the file; 0: any size will do."""
+        saved = self.bytes_before - self.bytes_after
+        return min_saving > 0 and saved < min_saving * self.bytes_before
+
+    def left_as_it_is(self, outcome: str) -> Recompression:
+        """The same, of a file that is not written; `outcome` says why."""
+        self.target, self.outcome = self.file, outcome
+        return self
+
     def count(self, part: Part) -> None:
         item = part.item
         if isinstance(item, DamagedStretch):
@@ -92,13 +104,14 @@ def recompress_file(
     form: MemberForm,
     *,
     dry_run: bool = False,
+    min_saving: float = 0,
     threads: int = 1,
     advance: Advance = no_advance,
 ) -> Recompression:
     """Write the file at `place`, a path or URL, into `folder` in another form.
 
     The same bytes each time; an equal file that exists already is left as it is.  The new file is
-    read again and compared before it is published.
+    read again and compared before it is published; none is, if it saves less than `min_saving`.
 
     Raises:
         MalformedRecord: bytes of the file cannot be read.
@@ -110,13 +123,31 @@ def recompress_file(
         source.watch(done.reached)
         target = folder / form.name(output_name(place))
         result = Recompression(file=place, target=str(target), bytes_before=source.size)
-        pieces = member_pieces(source, form, result, threads=threads)
+        pieces = worthwhile(
+            member_pieces(source, form, result, threads=threads), result, min_saving
+        )
 
         def check(written: Source) -> None:
             result.content = require_same(source, written)
 
-        result.outcome = write_checked(pieces, target, source, check, dry_run=dry_run)
+        try:
+            result.outcome = write_checked(pieces, target, source, check, dry_run=dry_run)
+        except SavesTooLittleError:
+            return result.left_as_it_is(TOO_LITTLE)
     return result
+
+
+class SavesTooLittleError(Exception):
+    """A new file is not smaller by the minimum: it is not to be published."""
+
+
+def worthwhile(
+    pieces: Iterator[Bytes], result: Recompression, min_saving: float
+) -> Iterator[Bytes]:
+    """The same pieces; after the last, raises SavesTooLittleError where that is so."""
+    yield from pieces
+    if result.saves_too_little(min_saving):
+        raise SavesTooLittleError
 
 
 def member_pieces(
@@ -129,7 +160,13 @@ def member_pieces(
 
 
 def plan_file(
-    place: str, folder: Path, form: MemberForm, *, threads: int = 1, advance: Advance = no_advance
+    place: str,
+    folder: Path,
+    form: MemberForm,
+    *,
+    min_saving: float = 0,
+    threads: int = 1,
+    advance: Advance = no_advance,
 ) -> Recompression:
     """Say how large the new file would be; nothing is written.
 
@@ -144,7 +181,7 @@ def plan_file(
         )
         forecast(source, form, result, threads=threads)
         source.check_unchanged()
-    return result
+    return result.left_as_it_is(TOO_LITTLE) if result.saves_too_little(min_saving) else result
 
 
 def forecast(

@@ -9,7 +9,13 @@ from pinakes.warc.source import Source
 
 from .member_forms import MemberForm
 from .recompress import require_same
-from .recompress_file import Recompression, member_pieces
+from .recompress_file import (
+    TOO_LITTLE,
+    Recompression,
+    SavesTooLittleError,
+    member_pieces,
+    worthwhile,
+)
 from .stored_target import StoredTarget
 
 
@@ -18,6 +24,7 @@ def recompress_stored(
     form: MemberForm,
     to: StoredTarget,
     *,
+    min_saving: float = 0,
     reads: Callable[[Source], None] = lambda written: None,
 ) -> Recompression:
     """Write `source` in another form, and compare the two; the bytes of `recompress_file`.
@@ -37,5 +44,9 @@ def recompress_stored(
         reads(written)
         result.content = require_same(source, written)
 
-    result.outcome = to.write(name, member_pieces(source, form, result), source, check)
+    pieces = worthwhile(member_pieces(source, form, result), result, min_saving)
+    try:
+        result.outcome = to.write(name, pieces, source, check)
+    except SavesTooLittleError:
+        return result.left_as_it_is(TOO_LITTLE)
     return result

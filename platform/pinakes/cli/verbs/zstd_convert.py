@@ -29,7 +29,7 @@ from pinakes.errors import (
 )
 from pinakes.rewrite.convert_file import UNCHANGED
 from pinakes.rewrite.member_forms import MemberForm
-from pinakes.rewrite.recompress_file import PLANNED, Recompression
+from pinakes.rewrite.recompress_file import PLANNED, TOO_LITTLE, Recompression
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.zstd_dictionary import dictionary_in
 from pinakes.warc.zstd_writer import LEVELS
@@ -55,6 +55,12 @@ def configure_compress(parser: argparse.ArgumentParser) -> None:
         default=LEVEL,
         help=f"from {LEVELS[0]}, fast, to {LEVELS[-1]}, small (default: {LEVEL})",
     )
+    parser.add_argument(
+        "--min-file-saving",
+        metavar="FRACTION",
+        help="leave a file unless the new one is smaller by this part of it, as 1%% or 0.01; 0: "
+        "none (default: of crawls the setting of that name; with -o 0: all are written)",
+    )
 
 
 def configure_decompress(parser: argparse.ArgumentParser) -> None:
@@ -76,10 +82,19 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         jobs=configuration_of(arguments).jobs,
         plan=arguments.plan,
         dry_run=arguments.dry_run,
+        min_saving=min_saving_of(arguments),
     )
     form = request.form()
     given = archive_files_of(arguments, console)
     return given.exit(_write_all(given.names, request, form, console))
+
+
+def min_saving_of(arguments: argparse.Namespace) -> float:
+    """What a new file must save, as a part of the old one; 0 for none.  `Raises` ConfigError."""
+    if arguments.action == "decompress":
+        return 0
+    is_given = arguments.min_file_saving is not None or arguments.output is None
+    return configuration_of(arguments).min_file_saving if is_given else 0
 
 
 def dictionary_of(arguments: argparse.Namespace) -> ZstdCompressionDict | None:
@@ -133,7 +148,7 @@ def _write_all(
             raise ConfigError(f"-o {request.folder} is not a folder")
         make_folder(request.folder)
     complete = True
-    before = after = 0
+    before = after = left = 0
     with closing(write_files(names, request, form, console)) as results:
         for name, result in results:
             if isinstance(result, PinakesError):
@@ -143,15 +158,28 @@ def _write_all(
             for finding in (*result.stretches, *result.findings, *result.left_out):
                 console.warn(PinakesError(finding.message, file=name, offset=finding.offset))
             complete &= not result.stretches
-            before, after = before + result.bytes_before, after + result.bytes_after
+            if result.outcome == TOO_LITTLE:
+                left += 1
+            else:
+                before, after = before + result.bytes_before, after + result.bytes_after
             console.result(result.as_json(), text=sentence(result))
     if len(names) > 1:
         console.say(f"{sizes(before, after)} in all")
+    if left:
+        console.say(too_little(left, request.min_saving))
     return Exit.DONE if complete else Exit.SOME_FAILED
+
+
+def too_little(files: int, min_saving: float) -> str:
+    """The line about files that are left."""
+    return f"{files:,} files unchanged: would save less than {min_saving * 100:.4g}%"
 
 
 def sentence(result: Recompression) -> str:
     """The line that is printed for a file."""
+    if result.outcome == TOO_LITTLE:
+        change = sizes(result.bytes_before, result.bytes_after)
+        return printable(f"{result.file}: {TOO_LITTLE}, left as it is; {change}")
     records = ", ".join(f"{count} {name}" for name, count in sorted(result.records.items()))
     change = sizes(result.bytes_before, result.bytes_after)
     parts = [f"{result.file} -> {result.target}: {result.outcome}, {records}", change]

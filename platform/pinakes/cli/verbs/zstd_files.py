@@ -43,6 +43,7 @@ class FilesRequest:
     jobs: int = 1
     plan: bool = False
     dry_run: bool = False
+    min_saving: float = 0
 
     def form(self) -> MemberForm:
         """`Raises` ConfigError for a level or dictionary that cannot be used."""
@@ -121,12 +122,20 @@ def _result(
 ) -> Result:
     try:
         if request.plan:
-            return plan_file(name, request.folder, form, threads=threads, advance=advance)
+            return plan_file(
+                name,
+                request.folder,
+                form,
+                min_saving=request.min_saving,
+                threads=threads,
+                advance=advance,
+            )
         return recompress_file(
             name,
             request.folder,
             form,
             dry_run=request.dry_run,
+            min_saving=request.min_saving,
             threads=threads,
             advance=advance,
         )

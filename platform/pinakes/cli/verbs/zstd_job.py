@@ -19,7 +19,7 @@ from pinakes.cli.frame.store_jobs import require_jobs
 from pinakes.cli.verbs import zstd_convert, zstd_stored
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
-from pinakes.rewrite.recompress_file import Recompression
+from pinakes.rewrite.recompress_file import TOO_LITTLE, Recompression
 
 _SETTINGS = "settings, with --runner; of crawls --store, too"
 
@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     names, failed = _names(list(inputs_of(arguments)), runner, console)
     folder = None if runner.stored else Path(arguments.output)
     names = zstd_convert.without_clashes(names, folder, told.form)
-    done = _by_job(names, arguments.output, told, runner, console)
+    min_saving = zstd_convert.min_saving_of(arguments)
+    done = _by_job(names, arguments.output, told, min_saving, runner, console)
     return Exit.SOME_FAILED if failed else done
 
 
@@ -108,20 +109,34 @@ def _names(
 
 
 def _by_job(
-    names: Sequence[str], output: str, told: _Told, runner: JobRunner, console: Console
+    names: Sequence[str],
+    output: str,
+    told: _Told,
+    min_saving: float,
+    runner: JobRunner,
+    console: Console,
 ) -> Exit:
     from pinakes.mr_jobs.recompress import RecompressJob
     from pinakes.mr_jobs.writing_job import run_writing_job
 
     if not names:
         return Exit.DONE
-    job = job_request(RecompressJob, names, runner, options=told.options, files=told.files)
+    least = ("--min-file-saving", str(min_saving)) if min_saving else ()
+    options = (*told.options, *least)
+    job = job_request(RecompressJob, names, runner, options=options, files=told.files)
+
+    left = 0
 
     def tell(line: Mapping[str, Any]) -> str:
+        nonlocal left
         result = Recompression.from_json(line)
+        left += result.outcome == TOO_LITTLE
         for finding in (*result.findings, *result.left_out):  # the job's report has the stretches
             console.warn(PinakesError(finding.message, file=result.file, offset=finding.offset))
         return zstd_convert.sentence(result)
 
     start = partial(run_writing_job, job, output)
-    return report_job(show_job_results(start, runner, console, tell, verb="zstd"), console)
+    done = report_job(show_job_results(start, runner, console, tell, verb="zstd"), console)
+    if left:
+        console.say(zstd_convert.too_little(left, min_saving))
+    return done

@@ -19,7 +19,13 @@ from pinakes.cli.frame.options import configuration_of, inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.runner_options import JobRunner
 from pinakes.cli.frame.store_jobs import OnPercent, job_shown
-from pinakes.cli.verbs.zstd_convert import dictionary_of, sentence, sizes
+from pinakes.cli.verbs.zstd_convert import (
+    dictionary_of,
+    min_saving_of,
+    sentence,
+    sizes,
+    too_little,
+)
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.ingest.acts import Actor
@@ -34,7 +40,7 @@ from pinakes.recompression.forms import (
 from pinakes.recompression.stored import LEFT, Result, StoredRecompressor
 from pinakes.recompression.tasks import Tasks
 from pinakes.rewrite.convert_file import UNCHANGED
-from pinakes.rewrite.recompress_file import Recompression
+from pinakes.rewrite.recompress_file import TOO_LITTLE, Recompression
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_progress import Advance, no_advance
 from pinakes.warc.gzip_members import NAME as GZIP
@@ -52,6 +58,7 @@ class _Sum:
     written: int = 0
     left: int = 0
     unchanged: int = 0
+    too_little: int = 0
     before: int = 0
     after: int = 0
     extra: int = 0
@@ -65,6 +72,9 @@ class _Sum:
         if result.outcome == UNCHANGED:
             self.unchanged += 1
             return
+        if result.outcome == TOO_LITTLE:
+            self.too_little += 1
+            return
         self.written += 1
         self.before += result.bytes_before
         self.after += result.bytes_after
@@ -77,6 +87,7 @@ def run(arguments: argparse.Namespace, console: Console, runner: JobRunner | Non
     configuration = configuration_of(arguments)
     form_of = form_maker_of(arguments)
     only_says = arguments.plan or arguments.dry_run
+    min_saving = min_saving_of(arguments)
     summary = _Sum()
     with _opened(configuration, names) as stores:
         crawls = _crawls_of(stores.rows, names)
@@ -90,6 +101,7 @@ def run(arguments: argparse.Namespace, console: Console, runner: JobRunner | Non
                 stores.archive,
                 actor,
                 again=arguments.again,
+                min_saving=min_saving,
                 threads=configuration.jobs,
                 tasks=None if runner is None else _tasks(stores.archive, runner, actor, console),
                 advance=advance,
@@ -102,7 +114,7 @@ def run(arguments: argparse.Namespace, console: Console, runner: JobRunner | Non
                     else work.recompress(collection, of_it, form)
                 )
                 _tell(results, collection, form, stores.archive, summary, console)
-    _say_sum(summary, console, only_says=only_says)
+    _say_sum(summary, console, min_saving, only_says=only_says)
     return Exit.SOME_FAILED if summary.problems else Exit.DONE
 
 
@@ -215,7 +227,7 @@ def _tell(
         console.result(told, text=sentence(result))
 
 
-def _say_sum(summary: _Sum, console: Console, *, only_says: bool) -> None:
+def _say_sum(summary: _Sum, console: Console, min_saving: float, *, only_says: bool) -> None:
     parts = [f"{summary.written:,} files {'to write' if only_says else 'written'}"]
     if summary.left:
         parts.append(
@@ -223,6 +235,8 @@ def _say_sum(summary: _Sum, console: Console, *, only_says: bool) -> None:
         )
     if summary.unchanged:
         parts.append(f"{summary.unchanged:,} that would be as they are, left")
+    if summary.too_little:
+        parts.append(too_little(summary.too_little, min_saving))
     if summary.problems:
         parts.append(f"{summary.problems:,} that stay or have findings, named above")
     if summary.written:
