@@ -6,6 +6,7 @@ never merged because of it.  Writers differ in what they hash; see docs/reading.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from pinakes.warc.codings import NotDecodedHere, codings_of, decoded_digest
@@ -56,6 +57,15 @@ def may_stand_for(declared: str | None, body: Record) -> bool:
     return digest == parse_digest(own or "") or _computed_over(digest, body) != "none"
 
 
+def has_declared_digest(declared: str | None, body: Record) -> bool:
+    """Whether a body has this payload digest, in any of the ways in which writers compute it.
+
+    By its bytes alone: what the record declares of itself is not asked.
+    """
+    digest = parse_digest(declared or "")
+    return digest is not None and _computed_over(digest, body) != "none"
+
+
 def _computed_over(declared: Digest, record: Record, stored_sha1: bytes | None = None) -> str:
     if stored_sha1 is None or declared.algorithm != "sha1":
         stored = record.payload_hash(declared.algorithm)
@@ -70,6 +80,21 @@ def _computed_over(declared: Digest, record: Record, stored_sha1: bytes | None =
         return "dechunked"
     decoded = _decoded(record, declared.algorithm)
     return "decoded" if decoded is not None and decoded == declared else "none"
+
+
+def body_digests(record: Record, algorithms: Iterable[str]) -> set[str]:
+    """The digests of a body by these algorithms, in our spelling: as it is stored, without chunks,
+    and without content-coding."""
+    found = {
+        digest
+        for algorithm in algorithms
+        for digest in (
+            record.payload_digest(algorithm),
+            record.dechunked_digest(algorithm),
+            _decoded(record, algorithm),
+        )
+    }
+    return {str(digest) for digest in found if digest is not None}
 
 
 def _decoded(record: Record, algorithm: str) -> Digest | None:

@@ -1,7 +1,8 @@
 """An archive file of a crawl with its revisits of other crawls as full records.
 
-Revisits of ours become what they were, byte for byte; those that crawlers wrote get the body that
-they refer to, and a field by which they are given back (`warc.changed_revisit`).  What is written
+Revisits of ours become what they were, byte for byte, also those that landed as such; those that
+crawlers wrote get the body that they refer to, and a field by which they are given back
+(`warc.changed_revisit`).  What is written
 is read again: all but these records is as it was.
 """
 
@@ -12,8 +13,6 @@ from contextlib import contextmanager
 from heapq import merge
 from operator import attrgetter
 
-from isal import isal_zlib
-
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Capture, placed_by
 from pinakes.catalog.file_rows import FileEntry, read_entries
@@ -21,17 +20,18 @@ from pinakes.catalog.revisit_targets import SEVERAL_MEANT
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals, Place, Wanted
 from pinakes.dedupe.run.stored_files import StoredFiles
+from pinakes.dedupe.write.full_records import is_given_back
+from pinakes.dedupe.write.replaced_records import ReplacedRecords
 from pinakes.dedupe.write.restore import RestoreCount, restorations
 from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.seconds import second_of
-from pinakes.purge.foreign import Change, ChangedRevisits
 from pinakes.rewrite.replace import Replacement
 from pinakes.row_store.port import RowStore
+from pinakes.warc.changed_revisit import revisit_of_ours
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import replaced_crc32
 from pinakes.warc.source import Source
-from pinakes.withdraw.replaced_records import ReplacedRecords
+from pinakes.withdraw.landed_revisits import Change, ChangedRevisits
 from pinakes.withdraw.repointing import OriginalPlace
 
 from .dependencies import Judged, judge_revisits, unresolved
@@ -87,13 +87,10 @@ class FilledFile:
         self._replaced.check(before, after, self._ordinals, self._fits)
 
     def _fits(self, old: Record, new: Record) -> bool:
-        # Whoever wrote it: what landed as a revisit was captured as one.
         if (old.offset, old.inner_offset) not in self._wanted:
             return self._changed.fits(old, new)
-        crc = isal_zlib.crc32(new.header.raw)
-        for piece in new.chunks():
-            crc = isal_zlib.crc32(piece, crc)
-        return isal_zlib.crc32(b"\r\n\r\n", crc) == replaced_crc32(old.header)
+        ours = revisit_of_ours(old)
+        return ours is not None and is_given_back(ours, new)
 
 
 @contextmanager

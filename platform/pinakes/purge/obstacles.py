@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pinakes.catalog.captures import Capture, get_captures, placed_by
+from pinakes.catalog.captures import get_captures
 from pinakes.catalog.payloads import have_one_body
 from pinakes.catalog.revisit_targets import (
     ID_ALONE,
@@ -25,7 +25,7 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.late_revisits import originals_of
-from pinakes.dedupe.write.restore import RestoreCount, original_or_none
+from pinakes.dedupe.write.restore import RestoreCount, restored_or_none
 from pinakes.errors import (
     DigestMismatch,
     InputRefused,
@@ -37,11 +37,12 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.withdraw.choices import Choice
+from pinakes.withdraw.landed_references import place_of
+from pinakes.withdraw.landed_revisits import Change, ChangedRevisits
 from pinakes.withdraw.provision import places_of
 from pinakes.withdraw.repointing import OriginalPlace, repointings
 from pinakes.withdraw.survey import Reference
 
-from .foreign import Change, ChangedRevisits
 from .survey import References
 
 _OF_A_RECORD = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference)
@@ -111,7 +112,7 @@ class _Obstacles:
         record = read_record(source, row.offset, inner_offset=row.inner_offset, digests=())
         if not isinstance(record, Record):
             raise UnresolvedReference("no record begins here", file=source.name, offset=row.offset)
-        original_or_none(source.name, record, originals, self._files, count)
+        restored_or_none(source.name, record, originals, self._files, count)
         for problem in count.problems:
             raise problem
 
@@ -144,19 +145,11 @@ class _Obstacles:
         originals = get_captures(self._rows, sorted({one.original for one in found.theirs}))
         targets = Targets(self._rows, captures_named(self._rows, revisits.values()))
         for name, row, original in found.theirs:
+            if row.row_key in found.landed_ours:
+                continue  # its checksum says which body it means
             with self._noting(name, row):
                 meant = targets.of(revisits[row.row_key or b""], [originals[original]])
                 if not have_one_body(meant):
                     raise UnresolvedReference(SEVERAL_MEANT)
                 if is_named_by_id_alone(revisits[row.row_key or b""], originals[original]):
                     raise UnresolvedReference(ID_ALONE)
-
-
-def place_of(collection: Collection, capture: Capture) -> OriginalPlace:
-    """Where a capture of the collection is now.  Raises UnresolvedReference: nowhere."""
-    entry = collection.entries.get(capture.facts.archive_file)
-    placed = placed_by(capture, entry) if entry is not None else None
-    if placed is None:
-        raise UnresolvedReference(f"no place is known of {capture.key!r}: run fsck")
-    at = placed.location
-    return OriginalPlace(placed.entry.archive_file, at.offset, at.inner_offset)

@@ -12,7 +12,6 @@ it goes on deleting, by what was noted.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -54,18 +53,13 @@ from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import LISTED, PURGE, Removal, Remover
 from pinakes.rewrite.generations import take_back_generation
 from pinakes.row_store.port import RowStore
+from pinakes.withdraw.changed_rows import settle_changed_rows
 from pinakes.withdraw.choices import Choice
 from pinakes.withdraw.file_withdrawal import drop_generations
-from pinakes.withdraw.provision import (
-    ProvidingAct,
-    pin_originals,
-    places_of,
-    repoint_others,
-    restore_promoted,
-)
+from pinakes.withdraw.landed_revisits import provide_for
+from pinakes.withdraw.provision import ProvidingAct
 
-from .foreign import Change, change_revisits, put_changed_rows
-from .obstacles import find_obstacles, place_of
+from .obstacles import find_obstacles
 from .requests import FORCE, REFUSE, PurgeReport, PurgeRequest
 from .survey import (
     References,
@@ -275,7 +269,8 @@ class Purger:
             return False
         self._settle_left(lease, entry, release=True)
         if request.references != FORCE:
-            keys = [key.encode("ascii") for key in (*report.filled, *report.repointed)]
+            changes = (*report.promoted, *report.filled, *report.repointed)
+            keys = [key.encode("ascii") for key in changes]
             captures = get_captures(self._rows, keys).values()
             changed = {capture.facts.archive_file for capture in captures}
             report.superseded = superseded_files(
@@ -306,7 +301,7 @@ class Purger:
             self._keep_done(found, report)
         else:
             choice = found.choose(self._rows, collection, entry.crawl)
-            theirs = {one.row.row_key for one in found.theirs}
+            theirs = {one.row.row_key for one in found.theirs} - found.landed_ours
             full = {copy.key for copy in choice.promoted}
             obstacles = find_obstacles(self._rows, collection, found, choice)
             report.problems += obstacles.values()
@@ -331,36 +326,16 @@ class Purger:
     def _provide_for(
         self, collection: Collection, found: References, choice: Choice, act: ProvidingAct
     ) -> None:
-        rows, archive = self._rows, self._archive
-        restore_promoted(rows, archive, collection, found.ours, choice, act)
-        promoted = {copy.key for copy in choice.promoted}
-        self._change(collection, found, dict.fromkeys(promoted), act)
-        pin_originals(rows, choice, act)
-        repoint_others(rows, archive, collection, found.ours, choice, act)
-        self._change(collection, found, dict(choice.repointed), act)
-
-    def _change(
-        self,
-        collection: Collection,
-        found: References,
-        originals: dict[bytes, bytes | None],
-        act: ProvidingAct,
-    ) -> None:
-        """Change those revisits by crawlers; None: full."""
-        of_file: dict[str, dict[bytes, bytes]] = defaultdict(dict)
-        for name, row, _ in found.theirs:
-            if row.row_key is not None and row.row_key in originals:
-                of_file[name][row.row_key] = found.bodies[row.row_key].key
-        for name, bodies in sorted(of_file.items()):
-            # Looked up for each file: changing the one before may have moved records in it.
-            captures = get_captures(self._rows, sorted(set(bodies.values())))
-            new = {key: one for key in bodies if (one := originals[key]) is not None}
-            places = places_of(self._rows, new) if new else {}
-            changes = {
-                key: Change(place_of(collection, body), body.facts.payload_sha256, places.get(key))
-                for key, body in ((key, captures[one]) for key, one in bodies.items())
-            }
-            change_revisits(self._rows, self._archive, collection, name, changes, act)
+        provide_for(
+            self._rows,
+            self._archive,
+            collection,
+            found.ours,
+            found.theirs,
+            found.bodies,
+            choice,
+            act,
+        )
 
     # --- the act
 
@@ -387,9 +362,7 @@ class Purger:
             if claim is None or not claim.expires_ms or not claim.act.startswith(f"{VERB}-"):
                 continue
             held = self._actor.claim_under(self._rows, self._archive, lease, name)
-            generations = read_generations(self._rows, name)
-            if generations[file.generation].act == held.claim.act:
-                put_changed_rows(self._rows, self._archive, held, file)
+            settle_changed_rows(self._rows, self._archive, held, file)
             if release:
                 take_back_generation(self._rows, self._archive, held)
                 release_claim(self._rows, held)

@@ -7,26 +7,25 @@ what does, because rows are written ahead of a generation.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import Capture, get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
+from pinakes.catalog.references import BY_DEDUPE, scan_references
 from pinakes.catalog.references import Reference as Found
-from pinakes.catalog.references import scan_references
-from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.run.collection import Collection
 from pinakes.errors import Conflict, PinakesError
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
-from pinakes.warc.digest import parse_digest
+from pinakes.withdraw.changed_rows import has_changed
 from pinakes.withdraw.choices import Choice
+from pinakes.withdraw.landed_references import as_full, is_proven_ours, with_bodies
 from pinakes.withdraw.provision import choose
+from pinakes.withdraw.repointing import OriginalPlace
 from pinakes.withdraw.survey import Reference
-
-from .foreign import has_changed
 
 _BATCH_ROWS = 500
 
@@ -35,14 +34,16 @@ _BATCH_ROWS = 500
 class References:
     """Revisits of other crawls that refer to the crawl: `ours` by `dedupe`, `theirs` by crawlers.
 
-    The rows of `theirs` say what their records would hold; `bodies` are the captures that have
-    it, by row key of the revisit.  `found` are all of them, for people.
+    Those of ours that landed as such are among `theirs`; `landed_ours` are their row keys.  The
+    rows of `theirs` say what their records would hold; `bodies` are the captures that have it, by
+    row key of the revisit.  `found` are all of them, for people.
     """
 
     found: list[Found] = field(default_factory=list)
     ours: list[Reference] = field(default_factory=list)
     theirs: list[Reference] = field(default_factory=list)
     bodies: dict[bytes, Capture] = field(default_factory=dict)
+    landed_ours: set[bytes] = field(default_factory=set)
     problems: list[PinakesError] = field(default_factory=list)
 
     def choose(self, rows: RowStore, collection: Collection, crawl: str) -> Choice:
@@ -61,6 +62,7 @@ def survey_references(
 ) -> References:
     """What refers to a crawl now.  Memory: what is found."""
     result = References()
+    found_by: dict[bytes, Found] = {}
     by_file: dict[str, dict[bytes, Found]] = defaultdict(dict)
     for one in scan_references(rows, archive, crawl, collection.name):
         by_file[one.archive_file][one.capture.encode("ascii")] = one
@@ -68,51 +70,38 @@ def survey_references(
         if name not in collection.entries:
             result.problems.append(Conflict("is landing, and refers to the crawl", file=name))
             continue
-        originals = _with_bodies(rows, found.values())
+        named = (one.original.encode("ascii") for one in found.values())
+        originals = with_bodies(rows, named)
         for row in collection.sidecar_rows(name):
             reference = found.get(row.row_key or b"")
             if reference is None or row.row_key is None:
                 continue
             original = reference.original.encode("ascii")
             if row.is_replaced:
-                result.found.append(reference)
                 result.ours.append(Reference(name, row, row.original_key or original))
             elif row.type == "revisit" and original in originals:
-                named, body = originals[original]
-                result.found.append(reference)
-                result.theirs.append(Reference(name, _as_full(row, named), original))
+                capture, body = originals[original]
+                result.theirs.append(Reference(name, as_full(row, capture), original))
                 result.bodies[row.row_key] = body
+            else:
+                continue
+            found_by[row.row_key] = reference
+    _find_ours(collection, result)
+    result.found = [
+        one._replace(written_by=BY_DEDUPE) if key in result.landed_ours else one
+        for key, one in found_by.items()
+    ]
     return result
 
 
-def _with_bodies(rows: RowStore, found: Iterable[Found]) -> dict[bytes, tuple[Capture, Capture]]:
-    """Each original, and the capture that has its body: another one, if it is a revisit now."""
-    keys = sorted({one.original.encode("ascii") for one in found})
-    originals = get_captures(rows, keys)
-    marks = {
-        key: capture.dedupe.refers_to_key.encode("ascii")
-        for key, capture in originals.items()
-        if capture.dedupe is not None and capture.dedupe.refers_to_key is not None
-    }
-    bodies = get_captures(rows, sorted(set(marks.values())))
-    return {
-        key: (capture, bodies.get(marks.get(key, b""), capture))
-        for key, capture in originals.items()
-    }
-
-
-def _as_full(row: SidecarRow, original: Capture) -> SidecarRow:
-    """The row of a crawler's revisit as that of a record with the body that it refers to."""
-    facts, mark = original.facts, original.dedupe
-    digest = parse_digest(facts.payload_sha256 or "")
-    return row._replace(
-        type=facts.type,
-        status=facts.status,
-        media_type=facts.media_type,
-        payload_size=facts.payload_size,
-        sha256=digest.value if digest is not None else None,
-        hash_extension=mark.hash_extension if mark is not None else 0,
-    )
+def _find_ours(collection: Collection, result: References) -> None:
+    """Which of those that landed as revisits are ours."""
+    with collection.open_files() as files:
+        for name, row, _ in result.theirs:
+            key = row.row_key or b""
+            here = OriginalPlace(name, row.offset, row.inner_offset)
+            if is_proven_ours(files, here, collection, result.bodies[key]):
+                result.landed_ours.add(key)
 
 
 def superseded_files(

@@ -46,7 +46,7 @@ from .field_names import (
 from .header import Header
 from .record import Record
 from .replaced_field import decode_line, encode_line
-from .revisit import Original, Unwritable, encoded, header_lines, index_fields
+from .revisit import Original, Unwritable, encoded, header_lines, index_fields, is_ours
 
 CHANGED_FIELD = "Pinakes-Revisit"
 _REFERS_TO = (WARC_REFERS_TO, WARC_REFERS_TO_TARGET_URI, WARC_REFERS_TO_DATE)
@@ -56,7 +56,7 @@ Pieces = Iterable[bytes | memoryview]
 
 
 class OldRevisit(NamedTuple):
-    """A revisit as a crawler wrote it."""
+    """A revisit as it landed: one by a crawler, or one of ours."""
 
     header: bytes
     block: bytes
@@ -100,6 +100,21 @@ def old_revisit(record: Record) -> OldRevisit:
     if old.crc32 != int(named["crc32"], 16):
         raise MalformedRecord(f"{CHANGED_FIELD} gives back another record")
     return old
+
+
+def revisit_of_ours(record: Record) -> OldRevisit | None:
+    """The revisit of ours that this record is, or was before it was changed like a crawler's.
+
+    None of any other record.  What its field says is not proven yet: `gives_back`.
+
+    Memory: its block.  Raises as `old_revisit`.
+    """
+    if record.header.get(CHANGED_FIELD) is not None:
+        old = old_revisit(record)
+        return old if is_ours(Header(old.header)) else None
+    if record.type != "revisit" or not is_ours(record.header):
+        return None
+    return OldRevisit.of(record.header.raw, b"".join(map(bytes, record.chunks())))
 
 
 def _start_of(record: Record, size: int) -> bytes:

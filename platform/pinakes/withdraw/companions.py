@@ -17,6 +17,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import IO, NamedTuple
 
+from pinakes.dedupe.write.replaced_records import records_of
 from pinakes.index.beside import BESIDE_RECORDS
 from pinakes.index.scan import CAPTURE_TYPES
 from pinakes.warc.field_names import (
@@ -27,8 +28,6 @@ from pinakes.warc.field_names import (
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import withdrawn_type
-
-from .replaced_records import records_of
 
 _IN_MEMORY_BYTES = 1 << 24
 _BATCH_LINKS = 4096

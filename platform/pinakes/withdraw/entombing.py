@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from pinakes.dedupe.write.replaced_records import ReplacedRecords, block_of, records_of
 from pinakes.rewrite.replace import Replacement, replacement_of, require_rewritable
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -15,7 +16,6 @@ from pinakes.warc.tombstone import Inscription, tombstone_of
 from pinakes.warc.write import RECORD_END
 
 from .cutting import Cut, cut_apart
-from .replaced_records import ReplacedRecords, block_of, records_of
 
 
 class Entombing:

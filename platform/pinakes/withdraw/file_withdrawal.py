@@ -29,6 +29,7 @@ from pinakes.row_store.port import Delete, RowStore
 from pinakes.warc.record import Record
 from pinakes.warc.tombstone import Inscription
 
+from .changed_rows import has_changed
 from .entombing import Entombing
 
 VERB = "withdraw"
@@ -47,15 +48,19 @@ def referring_files(
     rows: RowStore, archive: ArchiveStore, archive_file: str, originals: Container[bytes]
 ) -> list[str]:
     """The stored files of an archive file, of any generation, in which revisits of ours refer to
-    these originals, by row key."""
+    these originals, by row key; also those of which landed revisits were changed since."""
     entry = read_entry(rows, archive_file)
     names = stored_names(entry, read_generations(rows, archive_file))
     return [
         name
         for name in names
         if archive.size(sidecar_name(name)) is not None
-        and any(
-            row.is_replaced and row.original_key in originals for row in iter_sidecar(archive, name)
+        and (
+            has_changed(archive, name, entry.stored_name)
+            or any(
+                row.is_replaced and row.original_key in originals
+                for row in iter_sidecar(archive, name)
+            )
         )
     ]
 

@@ -163,26 +163,6 @@ def _is_ambiguous(
     )
 
 
-def provide(
-    rows: RowStore,
-    archive: ArchiveStore,
-    collection: Collection,
-    references: Sequence[Reference],
-    choice: Choice,
-    act: ProvidingAct,
-) -> None:
-    """Do what was chosen; may be repeated from the beginning.
-
-    Raises:
-        UnresolvedReference, DigestMismatch: a reference cannot be provided for; nothing is
-            lost, and its file is as it was.
-        Conflict: another process works on a file.
-    """
-    restore_promoted(rows, archive, collection, references, choice, act)
-    pin_originals(rows, choice, act)
-    repoint_others(rows, archive, collection, references, choice, act)
-
-
 def restore_promoted(
     rows: RowStore,
     archive: ArchiveStore,
@@ -191,7 +171,7 @@ def restore_promoted(
     choice: Choice,
     act: ProvidingAct,
 ) -> None:
-    """Make those full again, and pin them, that were chosen for it.  Raises as `provide`."""
+    """Make those full again, and pin them, that were chosen for it.  Raises as `provide_for`."""
     wanted: dict[str, set[tuple[int, int]]] = defaultdict(set)
     promoted = {copy.key for copy in choice.promoted}
     for name, row, _ in references:
@@ -221,7 +201,7 @@ def repoint_others(
     choice: Choice,
     act: ProvidingAct,
 ) -> None:
-    """Make the other references refer to their new originals.  Raises as `provide`."""
+    """Make the other references refer to their new originals.  Raises as `provide_for`."""
     of_file: dict[str, dict[bytes, bytes]] = defaultdict(dict)
     for name, row, _ in references:
         if row.row_key in choice.repointed:

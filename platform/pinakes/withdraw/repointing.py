@@ -5,31 +5,26 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
-from isal import isal_zlib
-
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.write.restore import full_record_pieces
-from pinakes.errors import DigestMismatch, UnresolvedReference, at_place
+from pinakes.dedupe.write.full_records import (
+    other_body,
+    proven_ours,
+    repointed_revisit,
+    stands_for_the_same,
+)
+from pinakes.dedupe.write.replaced_records import ReplacedRecords
+from pinakes.errors import UnresolvedReference
 from pinakes.rewrite.replace import (
     Replacement,
     bytes_behind,
     replacement_of,
     require_rewritable,
 )
-from pinakes.warc.header import Header
+from pinakes.warc.changed_revisit import revisit_of_ours
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import (
-    Unwritable,
-    build_revisit,
-    is_ours,
-    original_of,
-    replaced_crc32,
-    restore_header,
-)
+from pinakes.warc.revisit import Unwritable
 from pinakes.warc.source import Source
-
-from .replaced_records import ReplacedRecords, block_of
 
 
 class OriginalPlace(NamedTuple):
@@ -70,12 +65,8 @@ class Repointing:
 
 
 def _stand_for_the_same(old: Record, new: Record) -> bool:
-    return (
-        is_ours(new.header)
-        and restore_header(old.header) == restore_header(new.header)
-        and replaced_crc32(old.header) == replaced_crc32(new.header)
-        and block_of(old) == block_of(new)
-    )
+    ours = revisit_of_ours(old)
+    return ours is not None and stands_for_the_same(ours, new)
 
 
 def repointings(
@@ -100,24 +91,11 @@ def repointings(
         revisit = _read(source, *place)
         original = originals[place]
         target = _read(files.source(original.file), original.offset, original.inner_offset)
-        crc = 0
-        for piece in full_record_pieces(revisit, target):
-            crc = isal_zlib.crc32(piece, crc)
-        if crc != replaced_crc32(revisit.header):
-            raise DigestMismatch(
-                f"the new original ({at_place(*original[:2])}) has another body",
-                file=source.name,
-                offset=revisit.offset,
-                kind="the new original has another body",
-            )
+        ours = proven_ours(revisit, target)
+        if ours is None:
+            raise other_body(original.file, original.offset, source.name, revisit.offset)
         try:
-            data = build_revisit(
-                Header(restore_header(revisit.header)),
-                block_of(revisit),
-                original_of(target.header, target.payload_digest),
-                run=run,
-                crc32=crc,
-            )
+            data = repointed_revisit(ours, target, run=run)
         except Unwritable as reason:
             raise UnresolvedReference(
                 f"it cannot refer to another original ({reason.reason})",

@@ -25,6 +25,8 @@ from pinakes.warc.digest import Digest, parse_digest
 from pinakes.warc.source import Source
 
 from .companions import find_companions
+from .landed_references import as_full, is_proven_ours, with_bodies
+from .repointing import OriginalPlace
 from .requests import WITHDRAW
 from .targets import Target
 
@@ -32,7 +34,7 @@ _FULL = ("response", "resource")
 
 
 class Reference(NamedTuple):
-    """A revisit of ours: its file, its row there, and the row key of its original."""
+    """A revisit: its file, its row there, and the row key of its original."""
 
     archive_file: str
     row: SidecarRow
@@ -49,6 +51,10 @@ class Survey:
 
     targets: dict[bytes, Target]
     references: list[Reference] = field(default_factory=list)
+    landed: list[Reference] = field(default_factory=list)
+    """Revisits of ours that landed as such; `bodies` are the captures whose body they have, by
+    row key.  Their rows say what their records would hold."""
+    bodies: dict[bytes, Capture] = field(default_factory=dict)
     unprovided: list[tuple[bytes, bytes]] = field(default_factory=list)
     ordinals: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     entombed: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -76,7 +82,7 @@ def is_refused(
 ) -> bool:
     """Whether revisits by crawlers refer to these, for which nothing can be provided.
 
-    Reads sidecars alone.
+    Reads sidecars, and of the records of such revisits those that may be ours.
     """
     found = Survey(dict(targets))
     _find_references(rows, collection, found, references)
@@ -88,6 +94,7 @@ def _find_references(
 ) -> None:
     wanted = _Wanted(rows, collection, found.targets)
     with_it: dict[bytes, bytes] = {}
+    landed: list[Reference] = []
     for name in sorted(collection.entries):
         for row in collection.sidecar_rows(name):
             key = row.row_key
@@ -103,11 +110,29 @@ def _find_references(
             elif found.targets[original].capture.withdrawal is None and (
                 not wanted.is_elsewhere(row)
             ):
-                found.unprovided.append((key, original))
+                landed.append(Reference(name, row, original))
+    _find_ours(rows, collection, found, landed)
     captures = get_captures(rows, sorted(with_it))
     for key, original in with_it.items():
         if key in captures:
             found.targets[key] = found.targets[original]._replace(capture=captures[key])
+
+
+def _find_ours(
+    rows: RowStore, collection: Collection, found: Survey, landed: Iterable[Reference]
+) -> None:
+    """Which of these revisits, that landed as such, are ours; of the others nothing is known."""
+    originals = with_bodies(rows, (one.original for one in landed))
+    with collection.open_files() as files:
+        for name, row, original in landed:
+            capture, body = originals[original]
+            key = row.row_key or b""
+            here = OriginalPlace(name, row.offset, row.inner_offset)
+            if is_proven_ours(files, here, collection, body):
+                found.landed.append(Reference(name, as_full(row, capture), original))
+                found.bodies[key] = body
+            else:
+                found.unprovided.append((key, original))
 
 
 class _Wanted:

@@ -40,9 +40,11 @@ from pinakes.rewrite.generations import take_back_generation
 from pinakes.row_store.port import RowStore
 from pinakes.warc.tombstone import Inscription
 
+from .changed_rows import settle_changed_rows
 from .choices import Choice
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
-from .provision import ProvidingAct, choose, provide
+from .landed_revisits import provide_for
+from .provision import ProvidingAct, choose
 from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
 from .survey import Survey, is_refused, survey_targets
 from .targets import Target, Targets, find_targets
@@ -216,12 +218,12 @@ class Withdrawer:
         }
         for name in _rewritten(collection):
             going |= set(referring_files(self._rows, self._archive, name, found.targets))
+        going |= {collection.entries[one.archive_file].stored_name for one in found.landed}
         report.generations = [
             StoredGeneration(stored, self._archive.size(stored) or 0) for stored in sorted(going)
         ]
-        choice = choose(
-            self._rows, collection, found.references, lambda capture: capture.key in found.targets
-        )
+        both = [*found.references, *found.landed]
+        choice = choose(self._rows, collection, both, lambda one: one.key in found.targets)
         report.promoted = [copy.key.decode("ascii") for copy in choice.promoted]
         report.repointed = [key.decode("ascii") for key in sorted(choice.repointed)]
         return found, choice
@@ -233,17 +235,20 @@ class Withdrawer:
         targets: Mapping[bytes, Target],
         report: WithdrawalReport,
     ) -> None:
+        self._release_left(lease)
         collection = Collection(self._rows, self._archive, lease.collection)
         found, choice = self._survey(collection, targets, request, report)
         if report.unprovided:
             return
         claim = partial(self._actor.claim_under, self._rows, self._archive, lease)
         act, act_time_ms = lease.lease.act, lease.lease.act_time_ms
-        provide(
+        provide_for(
             self._rows,
             self._archive,
             collection,
             found.references,
+            found.landed,
+            found.bodies,
             choice,
             ProvidingAct(act=act, act_time_ms=act_time_ms, why=VERB, claim=claim, at=self._at),
         )
@@ -256,7 +261,6 @@ class Withdrawer:
             wait_until_unpinned=partial(self._actor.wait_until_unpinned, self._rows),
             at=self._at,
         )
-        self._release_left(lease)
         for name in sorted(found.ordinals):
             try:
                 report.records += withdrawer.withdraw(name, found.ordinals[name])
@@ -275,6 +279,7 @@ class Withdrawer:
             claim = entry.claim
             if claim is not None and claim.expires_ms and claim.act.startswith(f"{VERB}-"):
                 held = self._actor.claim_under(self._rows, self._archive, lease, entry.archive_file)
+                settle_changed_rows(self._rows, self._archive, held, entry)
                 take_back_generation(self._rows, self._archive, held)
                 release_claim(self._rows, held)
 

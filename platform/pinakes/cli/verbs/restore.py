@@ -1,4 +1,4 @@
-"""`pinakes restore`: revisits that we wrote, back to full records."""
+"""`pinakes restore`: revisits that we wrote, back to full records; crawlers', where asked for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.index_originals import note_indexed
 from pinakes.dedupe.references.originals import Originals
-from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
+from pinakes.dedupe.write.restore import RestoreCount, Restoring, want_originals
 from pinakes.dedupe.write.rewriting import Replacements, refuse_equal_names, rewrite_to
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.replace import Replacement, watched
@@ -49,6 +49,8 @@ class RestoreRequest:
     """Where originals are, besides the files themselves."""
     index: Path | None
     """A CDX or CDXJ of the originals, instead of reading for them."""
+    foreign: bool
+    """Revisits that crawlers wrote, too."""
     dry_run: bool
 
 
@@ -73,6 +75,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="find originals by this CDX or CDXJ, instead of reading the files",
     )
+    parser.add_argument(
+        "--foreign",
+        action="store_true",
+        help="also make crawlers' revisits full, where a body at hand has the payload digest that "
+        "they declare",
+    )
     add_dry_run(parser)
     add_runner(parser, "stored", "options")
 
@@ -92,6 +100,7 @@ def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RestoreR
         output=arguments.output,
         places=places_of(arguments),
         index=Path(arguments.cdx) if arguments.cdx else None,
+        foreign=arguments.foreign,
         dry_run=arguments.dry_run,
     )
 
@@ -104,7 +113,7 @@ def _restore(request: RestoreRequest, console: Console) -> Exit:
     for name in request.names:
         try:
             with open_place(name) as source:
-                want_originals(source, originals)
+                want_originals(source, originals, foreign=request.foreign)
             readable.append(name)
         except InputRefused as problem:
             console.warn(problem)
@@ -129,17 +138,18 @@ def _restore(request: RestoreRequest, console: Console) -> Exit:
     ):
         for name in readable:
             count = RestoreCount()
-            restore = partial(restorations, originals=originals, files=files, count=count)
+            work = Restoring(originals, files, count, foreign=request.foreign)
             try:
                 with FileProgress(progress.advance, size_of(name), passes=_PASSES) as done:
                     if request.dry_run:
                         with open_place(name) as source:
-                            for _ in restore(source):
+                            for _ in work.replacements(source):
                                 pass
                     else:
                         output.mkdir(parents=True, exist_ok=True)
                         target = output / output_name(name)
-                        rewrite_to(name, target, partial(_watched, restore, done))
+                        replacements = partial(_watched, work.replacements, done)
+                        rewrite_to(name, target, replacements, check=work.check)
             except (InputRefused, DigestMismatch, Conflict) as problem:
                 console.warn(problem)
                 failed = True
@@ -148,6 +158,8 @@ def _restore(request: RestoreRequest, console: Console) -> Exit:
                 console.warn(unresolved)
             failed = failed or bool(count.problems)
             result = {"file": name, "restored": count.restored, "left": dict(count.left)}
+            if request.foreign:
+                result["foreign"] = count.foreign
             console.result(result, text=_sentence(result))
     return Exit.SOME_FAILED if failed else Exit.DONE
 
@@ -164,6 +176,7 @@ def _by_job(request: RestoreRequest, runner: JobRunner, console: Console) -> Exi
         {
             "--cdx": request.index,
             "--locations": request.places.table,
+            "--foreign": request.foreign,
             "--dry-run": request.dry_run,
         }
     )
@@ -174,6 +187,7 @@ def _by_job(request: RestoreRequest, runner: JobRunner, console: Console) -> Exi
 
 def _sentence(result: Mapping[str, Any]) -> str:
     left = ", ".join(f"{number} {reason}" for reason, number in sorted(result["left"].items()))
-    return f"{printable(result['file'])}: {result['restored']} restored" + (
+    foreign = f", {result['foreign']} by crawlers" if "foreign" in result else ""
+    return f"{printable(result['file'])}: {result['restored']} restored{foreign}" + (
         f"; {left}" if left else ""
     )

@@ -26,7 +26,10 @@ from pinakes.warc.members import compression_of
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-_REVISIT = "a revisit has no body of its own: `pinakes restore` makes full records of them"
+_REVISIT = (
+    "a revisit has no body of its own: `pinakes restore` makes full records of ours, with "
+    "--foreign of crawlers' where the body is at hand"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

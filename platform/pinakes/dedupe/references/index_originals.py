@@ -9,6 +9,7 @@ from pathlib import Path
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME
 from pinakes.index.cdxj import CdxLine, parse_cdx, parse_cdxj
+from pinakes.warc.digest import parse_digest
 
 from .originals import Originals, Place, Wanted
 from .resolution import Resolution
@@ -38,17 +39,24 @@ def read_index(path: Path) -> Iterator[CdxLine]:
 
 def note_indexed(path: Path, originals: Originals) -> None:
     """Note the wanted full records that an index knows; proven when they are read."""
-    for wanted, place in iter_indexed(path):
+    for line, wanted, place in _iter_full(path):
         originals.note_place(wanted, place)
+        digest = parse_digest(_labelled(line.digest) or "")
+        if digest is not None:
+            originals.note_digest(str(digest), wanted, place)
 
 
 def iter_indexed(path: Path) -> Iterator[tuple[Wanted, Place]]:
     """The full records of an index, and where they are said to be."""
+    return ((wanted, place) for _, wanted, place in _iter_full(path))
+
+
+def _iter_full(path: Path) -> Iterator[tuple[CdxLine, Wanted, Place]]:
     for line in read_index(path):
         if line.mime == REVISIT_MIME or None in (line.url, line.filename, line.offset):
             continue
         place = Place(line.filename or "", line.offset or 0, 0, None, None)
-        yield Wanted(line.url or "", line.timestamp[:14]), place
+        yield line, Wanted(line.url or "", line.timestamp[:14]), place
 
 
 def add_indexed(path: Path, resolution: Resolution) -> None:

@@ -1,7 +1,8 @@
-"""`restore`: revisits that we wrote become full records again, byte for byte.
+"""`restore`: revisits become full records again.
 
-Needs nothing but the revisit and its original.  A restored record is proven by the
-CRC-32 that the revisit carries before the file is published.
+One of ours comes back byte for byte: its checksum proves it.  A crawler's, where that is asked for,
+gets the body that it refers to, if that has the digest that the revisit declares; its own header
+lines are kept in a field (`warc.changed_revisit`).
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from isal import isal_zlib
-
+from pinakes.catalog.declared import has_declared_digest
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.references.originals import Originals, Wanted, wanted_by
+from pinakes.dedupe.references.originals import (
+    Originals,
+    Place,
+    Wanted,
+    named_by,
+    wanted_by,
+)
 from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
 from pinakes.errors import (
     DigestMismatch,
@@ -25,35 +31,73 @@ from pinakes.errors import (
     at_place,
 )
 from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
-from pinakes.warc.field_names import CONTENT_LENGTH_KEY
-from pinakes.warc.header import Header
+from pinakes.warc.changed_revisit import (
+    OldRevisit,
+    filled_revisit,
+    old_revisit,
+    revisit_of_ours,
+)
+from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import (
-    Unwritable,
-    is_ours,
-    replaced_crc32,
-    restore_header,
-    restored_pieces,
-)
+from pinakes.warc.revisit import Unwritable, is_ours
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
+from .full_records import full_record_pieces, gives_back, is_given_back
+from .given_back import require_given_back
 from .provable import require_provable
+from .replaced_records import ReplacedRecords
+
+_UNPROVEN = (UnresolvedReference, DigestMismatch, MalformedRecord)
+Pieces = Iterable[bytes | memoryview]
+ACT = "restore"
+"""In the field of a crawler's revisit that was made full: always this, so that the same files give
+the same bytes."""
 
 
 @dataclass(slots=True)
 class RestoreCount:
-    """What became of the revisits of a file."""
+    """What became of the revisits of a file.
+
+    `foreign` are those of `restored` that crawlers wrote, `changed` those of ours that were changed
+    like a crawler's.  `ordinals` are those of all records that were restored.
+    """
 
     restored: int = 0
+    foreign: int = 0
+    changed: int = 0
     left: Counter[str] = field(default_factory=Counter)
     problems: list[PinakesError] = field(default_factory=list)
+    ordinals: set[int] = field(default_factory=set)
+
+    def note(self, revisit: Record, ours: OldRevisit | None) -> None:
+        """Count a record that is restored."""
+        self.restored += 1
+        self.foreign += ours is None
+        self.changed += ours is not None and ours.header != revisit.header.raw
+        self.ordinals.add(revisit.ordinal)
+
+    def add(self, other: RestoreCount) -> None:
+        self.restored += other.restored
+        self.foreign += other.foreign
+        self.changed += other.changed
+        self.left.update(other.left)
+        self.problems += other.problems
+        self.ordinals |= other.ordinals
+
+    def leave(self, problem: PinakesError) -> None:
+        """A revisit stays one."""
+        self.left["not restored"] += 1
+        self.problems.append(problem)
 
 
-def want_originals(source: Source, originals: Originals) -> None:
-    """Note what the revisits of this file refer to (the first pass)."""
+def want_originals(source: Source, originals: Originals, *, foreign: bool = False) -> None:
+    """Note what the revisits of this file refer to (the first pass); `foreign`: those that
+    crawlers wrote, too."""
     for record in iter_records(source, digests=()):
+        if foreign and isinstance(record, Record) and record.type == "revisit":
+            originals.want(*named_by(record.header))
         wanted = wanted_of(record)
         if wanted is not None:
             originals.want(wanted)
@@ -66,18 +110,63 @@ def wanted_of(record: Item) -> Wanted | None:
     return None
 
 
+class Restoring:
+    """What is restored in one file, and the check of what was written."""
+
+    def __init__(
+        self,
+        originals: Originals,
+        files: ArchiveFiles,
+        count: RestoreCount,
+        *,
+        foreign: bool = False,
+    ) -> None:
+        """`foreign`: those that crawlers wrote, too; `count` is filled on the way."""
+        self._originals = originals
+        self._files = files
+        self._count = count
+        self._foreign = foreign
+        self._replaced = ReplacedRecords()
+
+    def replacements(self, source: Source) -> Iterator[Replacement]:
+        """The revisits as full records, in order of offset."""
+        return self._replaced.noted(
+            restorations(source, self._originals, self._files, self._count, foreign=self._foreign)
+        )
+
+    def check(self, before: Source, after: Source) -> None:
+        """Raise DigestMismatch unless the new file gives the old one back, and the bodies of what
+        crawlers wrote have the digests that they declare."""
+        if self._count.foreign or self._count.changed:
+            self._replaced.check(before, after, self._count.ordinals, _fits)
+        else:
+            require_given_back(before, after)
+
+
+def _fits(old: Record, new: Record) -> bool:
+    ours = revisit_of_ours(old)
+    if ours is not None and is_given_back(ours, new):
+        return True
+    return old_revisit(old) == old_revisit(new) and has_declared_digest(
+        old.header.payload_digest, new
+    )
+
+
 def restorations(
     source: Source,
     originals: Originals,
     files: ArchiveFiles,
     count: RestoreCount,
     only: Container[tuple[int, int]] | None = None,
+    *,
+    foreign: bool = False,
 ) -> Iterator[Replacement]:
     """Yield each revisit of ours as the full record it was, in order of offset.
 
-    A revisit written by others is left: what it replaced was never recorded.  `only`
-    names those to restore, by offset and inner offset.
+    A revisit written by others is left, unless `foreign`: what it replaced was never recorded.
+    `only` names those to restore, by offset and inner offset.
     """
+    work = _Restorations(originals, files, foreign)
     shared = -1
     for record in iter_records(source, digests=()):
         if not isinstance(record, Record):
@@ -87,119 +176,139 @@ def restorations(
             continue
         if only is not None and (record.offset, record.inner_offset) not in only:
             continue
-        if not is_ours(record.header):
+        if not work.takes(record):
             count.left["written by others"] += 1
             continue
         try:
             require_provable(source, record.offset)
         except InputRefused as problem:
-            count.left["not restored"] += 1
-            count.problems.append(problem)
+            count.leave(problem)
             continue
         if _is_shared(record):
             if record.offset != shared:
                 shared = record.offset
-                yield from _restore_shared(source, record, originals, files, count)
+                yield from work.restore_shared(source, record, count)
         else:
-            original = original_or_none(source.name, record, originals, files, count)
-            if original is None:
-                continue
-            count.restored += 1
-            pieces = _unclosed_pieces(record, original)
-            yield replacement_of(source, record, pieces, behind=bytes_behind(source, record))
+            pieces = work.restored(source.name, record, count)
+            if pieces is not None:
+                yield replacement_of(source, record, pieces, behind=bytes_behind(source, record))
 
 
 def _is_shared(record: Record) -> bool:
     return {finding.code for finding in record.findings} == {"member"}
 
 
-def _restore_shared(
-    source: Source,
-    first: Record,
-    originals: Originals,
-    files: ArchiveFiles,
-    count: RestoreCount,
-) -> Iterator[Replacement]:
-    """A member that somebody put several records into: each in one of its own."""
-    done = RestoreCount()
-
-    def restored(record: Record) -> Iterable[bytes | memoryview] | None:
-        if record.type != "revisit" or not is_ours(record.header):
-            return None
-        original = original_or_none(source.name, record, originals, files, done)
-        if original is None:
-            return None
-        done.restored += 1
-        return full_record_pieces(record, original)
-
-    try:
-        result = cut_apart(source, first.offset, first.length, restored)
-    except Unwritable:
-        count.left["not restored"] += 1
-        count.problems.append(
-            MalformedRecord(
-                "the records of this member do not add up to its content: left as they are",
-                file=source.name,
-                offset=first.offset,
-            )
-        )
-        return
-    count.left.update(done.left)
-    count.problems += done.problems
-    count.restored += done.restored
-    if done.restored:
-        yield Replacement(first.offset, first.length, pieces_of(result))
-
-
-def original_or_none(
+def restored_or_none(
     name: str, record: Record, originals: Originals, files: ArchiveFiles, count: RestoreCount
-) -> Record | None:
-    """The original of a revisit of ours; None, and counted, where it cannot be restored."""
-    try:
-        if any(finding.code != "member" for finding in record.findings):
-            raise MalformedRecord("the revisit is damaged")  # noqa: TRY301
-        return find_original(record, originals, files)
-    except (UnresolvedReference, DigestMismatch, MalformedRecord, InputRefused) as problem:
-        problem.file, problem.offset = name, record.offset
-        count.left["not restored"] += 1
-        count.problems.append(problem)
-        return None
+) -> Pieces | None:
+    """The full record that a revisit of ours replaced, without the line ends that close it; None,
+    and counted, where it cannot be restored."""
+    return _Restorations(originals, files, foreign=False).restored(name, record, count)
 
 
-def full_record_pieces(revisit: Record, original: Record) -> Iterable[bytes | memoryview]:
-    """The full record's bytes, from the revisit's heads and the original's body."""
-    return chain(_unclosed_pieces(revisit, original), (RECORD_END,))
+class _Restorations:
+    def __init__(self, originals: Originals, files: ArchiveFiles, foreign: bool) -> None:
+        self._originals = originals
+        self._files = files
+        self._foreign = foreign
 
+    def takes(self, record: Record) -> bool:
+        return record.type == "revisit" and (self._foreign or is_ours(record.header))
 
-def _unclosed_pieces(revisit: Record, original: Record) -> Iterable[bytes | memoryview]:
-    return restored_pieces(revisit.header, b"".join(revisit.chunks()), original.payload())
+    def restore_shared(
+        self, source: Source, first: Record, count: RestoreCount
+    ) -> Iterator[Replacement]:
+        """A member that somebody put several records into: each in one of its own."""
+        done = RestoreCount()
 
+        def anew(record: Record) -> Pieces | None:
+            pieces = self.restored(source.name, record, done) if self.takes(record) else None
+            return chain(pieces, (RECORD_END,)) if pieces is not None else None
 
-def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) -> Record:
-    """The record that gives this revisit its body back, proven by length and checksum.
+        try:
+            result = cut_apart(source, first.offset, first.length, anew)
+        except Unwritable:
+            count.leave(
+                MalformedRecord(
+                    "the records of this member do not add up to its content: left as they are",
+                    file=source.name,
+                    offset=first.offset,
+                )
+            )
+            return
+        count.add(done)
+        if done.restored:
+            yield Replacement(first.offset, first.length, pieces_of(result))
 
-    Raises:
-        UnresolvedReference: where no file has it.
-        DigestMismatch: where what is there has another body.
-        MalformedRecord: where the revisit does not say what it replaced.
-    """
-    expected = replaced_crc32(revisit.header)
-    promised = Header(restore_header(revisit.header)).field(CONTENT_LENGTH_KEY)
-    places = list(originals.places(revisit.header))
-    for place in places:
-        record = read_record(
-            files.source(place.file), place.offset, inner_offset=place.inner_offset, digests=()
+    def restored(self, name: str, record: Record, count: RestoreCount) -> Pieces | None:
+        """See `restored_or_none`."""
+        try:
+            if any(finding.code != "member" for finding in record.findings):
+                raise MalformedRecord("the revisit is damaged")
+            ours = revisit_of_ours(record)
+            if ours is not None:
+                try:
+                    pieces = self._ours(record, ours)
+                except _UNPROVEN as problem:
+                    if not self._foreign:
+                        raise
+                    # Named, and taken for a crawler's: its field may be forged.
+                    problem.file, problem.offset, ours = name, record.offset, None
+                    count.problems.append(problem)
+            if ours is None:
+                pieces = self._by_crawler(record)
+        except Unwritable as reason:
+            why = UnresolvedReference(
+                f"it cannot be made full ({reason.reason})", file=name, offset=record.offset
+            )
+            count.leave(why)
+            return None
+        except (*_UNPROVEN, InputRefused) as problem:
+            problem.file, problem.offset = name, record.offset
+            count.leave(problem)
+            return None
+        count.note(record, ours)
+        return pieces
+
+    def _ours(self, record: Record, ours: OldRevisit) -> Pieces:
+        places = list(self._originals.places(record.header))
+        for original in self._records(places):
+            if gives_back(ours, original):
+                return full_record_pieces(ours, original)
+        raise DigestMismatch(
+            f"the original found ({at_place(places[0].file, places[0].offset)}) has another body",
+            kind="the original found has another body",
         )
-        if not isinstance(record, Record) or place.record_id not in (None, record.record_id):
-            continue
-        if promised != str(revisit.body.size + record.payload_size):
-            continue
-        crc = 0
-        for piece in full_record_pieces(revisit, record):
-            crc = isal_zlib.crc32(piece, crc)
-        if crc == expected:
-            return record
-    raise DigestMismatch(
-        f"the original found ({at_place(places[0].file, places[0].offset)}) has another body",
-        kind="the original found has another body",
-    )
+
+    def _by_crawler(self, record: Record) -> Pieces:
+        declared = record.header.payload_digest
+        if parse_digest(declared or "") is None:
+            raise UnresolvedReference(
+                "the revisit declares no payload digest, so nothing proves what its body was"
+            )
+        is_there = False
+        for original in self._records(self._originals.places_meant(record.header)):
+            is_there = True
+            if has_declared_digest(declared, original):
+                pieces = filled_revisit(record, original, act=ACT)
+                return chain((next(pieces),), pieces)
+        if is_there:
+            raise DigestMismatch(f"no record that it may mean has the digest {declared}")
+        raise UnresolvedReference(
+            f"no earlier record that it may mean, and none with the digest {declared}, is in any "
+            "of the files: name their folder with --dir",
+            kind="no earlier record that it may mean is in any of the files: name their folder "
+            "with --dir",
+        )
+
+    def _records(self, places: Iterable[Place]) -> Iterator[Record]:
+        """The records that are at these places."""
+        for place in places:
+            record = read_record(
+                self._files.source(place.file),
+                place.offset,
+                inner_offset=place.inner_offset,
+                digests=(),
+            )
+            if isinstance(record, Record) and place.record_id in (None, record.record_id):
+                yield record

@@ -1,35 +1,46 @@
-"""Revisits that crawlers wrote, whose originals go: full with the body of these, or re-pointed.
+"""Revisits that landed as such, whose originals go: full with the body of these, or re-pointed.
 
-    replaced ─▶ checked: gives the crawler's record back, has the body ─▶ current
+    replaced ─▶ checked: gives the old record back, has the body ─▶ current
              ─▶ rows as the record is now; those by what it referred to deleted
 
-The step is reversible (`warc.changed_revisit`).  Rows are written behind it: until then they lead
+One of ours, which another store or a folder was deduplicated with, is proven by its checksum: it
+becomes just what was captured, or a revisit that gives that back.  Of one by a crawler the step is
+reversible (`warc.changed_revisit`).  Rows are written behind it: until then they lead
 to what the record was, as the survey needs if the process dies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import chain
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import get_captures
+from pinakes.catalog.captures import Capture, get_captures
 from pinakes.catalog.declared import may_stand_for
-from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
-from pinakes.catalog.file_rows import FileEntry, Held, release_claim
-from pinakes.catalog.record_rows import capture_cells, digest_rows, sidecar_row
-from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.catalog.file_rows import release_claim
+from pinakes.catalog.record_rows import sidecar_row
+from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.compare import equal_streams
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
+from pinakes.dedupe.write.full_records import (
+    full_record_pieces,
+    is_given_back,
+    other_body,
+    proven_ours,
+    repointed_revisit,
+    stands_for_the_same,
+)
 from pinakes.dedupe.write.provable import why_left
+from pinakes.dedupe.write.replaced_records import ReplacedRecords, block_of
 from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference, at_place
 from pinakes.rewrite.generations import Check, Replacements, rewrite_held
 from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
-from pinakes.row_store.port import Delete, Put, RowStore
+from pinakes.row_store.port import RowStore
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
 from pinakes.warc.members import compression_at
 from pinakes.warc.reader import iter_records, read_record
@@ -37,9 +48,19 @@ from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable, original_of
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
-from pinakes.withdraw.provision import ProvidingAct
-from pinakes.withdraw.replaced_records import ReplacedRecords, block_of
-from pinakes.withdraw.repointing import OriginalPlace
+
+from .changed_rows import put_changed_rows
+from .choices import Choice
+from .landed_references import place_of
+from .provision import (
+    ProvidingAct,
+    pin_originals,
+    places_of,
+    repoint_others,
+    restore_promoted,
+)
+from .repointing import OriginalPlace
+from .survey import Reference
 
 Place = tuple[int, int]
 Pieces = Iterable[bytes | memoryview]
@@ -120,18 +141,20 @@ class ChangedRevisits:
                 offset=record.offset,
                 kind="what this revisit refers to is not as it landed",
             )
-        if not may_stand_for(record.header.payload_digest, body):
+        original = None
+        if change.original is not None:
+            original = self._read(change.original)
+            if not equal_streams(map(bytes, body.payload()), map(bytes, original.payload())):
+                raise other_body(*change.original[:2], source.name, record.offset)
+        ours = proven_ours(record, body)
+        if ours is not None and original is None:
+            return full_record_pieces(ours, body)
+        if ours is None and not may_stand_for(record.header.payload_digest, body):
             raise _unwritable(source, record, "nothing proves that its digest is that of the body")
         try:
-            if change.original is not None:
-                original = self._read(change.original)
-                if not equal_streams(map(bytes, body.payload()), map(bytes, original.payload())):
-                    raise DigestMismatch(
-                        f"the new original ({at_place(*change.original[:2])}) has another body",
-                        file=source.name,
-                        offset=record.offset,
-                        kind="the new original has another body",
-                    )
+            if ours is not None and original is not None:
+                return (repointed_revisit(ours, original, run=self._act),)
+            if original is not None:
                 reference = original_of(original.header, original.payload_digest)
                 return (repoint_revisit(record, reference, act=self._act),)
             pieces = iter(filled_revisit(record, body, act=self._act))
@@ -162,16 +185,22 @@ class ChangedRevisits:
     def fits(self, old: Record, new: Record) -> bool:
         """Whether one of these revisits became what it should be, and can be changed back."""
         change = self._ordinals[old.ordinal]
+        body = self._read(change.body)
+        ours = proven_ours(old, body)
+        if ours is not None and change.original is None:
+            return is_given_back(ours, new)
         try:
-            if old_revisit(old) != old_revisit(new):
+            if ours is None and old_revisit(old) != old_revisit(new):
+                return False
+            if ours is not None and not stands_for_the_same(ours, new):
                 return False
         except (Unwritable, MalformedRecord):
             return False
         if change.original is not None:
             original = self._read(change.original)
             named = (original.target_uri, original.date_text)
-            return block_of(old) == block_of(new) and new.header.refers_to()[:2] == named
-        body = self._read(change.body)
+            is_block = ours is not None or block_of(old) == block_of(new)
+            return is_block and new.header.refers_to()[:2] == named
         return new.type == body.type and equal_streams(
             map(bytes, new.payload()), map(bytes, body.payload())
         )
@@ -204,7 +233,7 @@ def change_revisits(
     wanted: Mapping[bytes, Change],
     act: ProvidingAct,
 ) -> None:
-    """Change revisits that a crawler wrote, by row key, in a new generation of their file.
+    """Change revisits that landed as such, by row key, in a new generation of their file.
 
     Raises:
         UnresolvedReference, DigestMismatch, MalformedRecord: one cannot be; the file is as it was.
@@ -240,63 +269,57 @@ def change_revisits(
     act.at("changed")
 
 
-def put_changed_rows(rows: RowStore, archive: ArchiveStore, held: Held, entry: FileEntry) -> None:
-    """Make the rows of a file say what its crawlers' revisits are since its last generation.
+def provide_landed(
+    rows: RowStore,
+    archive: ArchiveStore,
+    collection: Collection,
+    landed: Sequence[Reference],
+    bodies: Mapping[bytes, Capture],
+    originals: Mapping[bytes, bytes | None],
+    act: ProvidingAct,
+) -> None:
+    """Change those of these references that have an original here, by row key; None: full.
 
-    By the sidecars of both; may be repeated.  Memory: what was changed.
+    `bodies` are the captures whose body they have.  Raises as `change_revisits`.
     """
-    if entry.generation == 1 or entry.facts is None:
-        return
-    new_name, number = entry.stored_name, entry.generation - 1
-    old_name = name_of(entry, read_generations(rows, entry.archive_file), number)
-    if any(archive.size(sidecar_name(name)) is None for name in (old_name, new_name)):
-        return
-    changed = list(_changed_rows(archive, old_name, new_name))
-    collection, act_time_ms = entry.facts.collection, held.claim.act_time_ms
-    known = get_captures(rows, [new.row_key for _, new in changed if new.row_key])
-    captures, stale = [], set()
-    digests: dict[bytes, dict[bytes, bytes]] = {}
-    for old, new in changed:
-        first = known[new.row_key or b""].locations.get(1) if new.row_key in known else None
-        landed = new
-        if first is not None:
-            landed = new._replace(
-                offset=first.offset, length=first.length, inner_offset=first.inner_offset
-            )
-        cells = capture_cells(
-            landed,
-            entry.archive_file,
-            generation=1 if first is not None else entry.generation,
-        )
-        captures.append(Put(new.row_key or b"", cells, act_time_ms))
-        digests |= dict(digest_rows(new, entry.archive_file, collection))
-        stale |= {key for key, _ in digest_rows(old, entry.archive_file, collection)}
-    rows.mutate("captures", captures)
-    rows.mutate("digests", [Put(key, cells, act_time_ms) for key, cells in digests.items()])
-    gone = sorted(stale - digests.keys())
-    rows.mutate("digests", [Delete(key, act_time_ms) for key in gone])
+    of_file: dict[str, dict[bytes, bytes]] = defaultdict(dict)
+    for name, row, _ in landed:
+        if row.row_key is not None and row.row_key in originals:
+            of_file[name][row.row_key] = bodies[row.row_key].key
+    for name, keys in sorted(of_file.items()):
+        # Looked up for each file: changing the one before may have moved records in it.
+        captures = get_captures(rows, sorted(set(keys.values())))
+        new = {key: one for key in keys if (one := originals[key]) is not None}
+        places = places_of(rows, new) if new else {}
+        changes = {
+            key: Change(place_of(collection, body), body.facts.payload_sha256, places.get(key))
+            for key, body in ((key, captures[one]) for key, one in keys.items())
+        }
+        change_revisits(rows, archive, collection, name, changes, act)
 
 
-def has_changed(archive: ArchiveStore, old_name: str, new_name: str) -> bool:
-    """Whether revisits of crawlers were changed between two generations."""
-    return next(_changed_rows(archive, old_name, new_name), None) is not None
+def provide_for(
+    rows: RowStore,
+    archive: ArchiveStore,
+    collection: Collection,
+    ours: Sequence[Reference],
+    landed: Sequence[Reference],
+    bodies: Mapping[bytes, Capture],
+    choice: Choice,
+    act: ProvidingAct,
+) -> None:
+    """Do what was chosen for revisits by `dedupe` and for those that landed as such.
 
+    May be repeated from the beginning.
 
-def _changed_rows(
-    archive: ArchiveStore, old_name: str, new_name: str
-) -> Iterator[tuple[SidecarRow, SidecarRow]]:
-    both = zip(iter_sidecar(archive, old_name), iter_sidecar(archive, new_name), strict=True)
-    return ((old, new) for old, new in both if _was_changed(old, new))
-
-
-def _was_changed(old: SidecarRow, new: SidecarRow) -> bool:
-    """Whether a crawler's revisit became another one, or full; no tombstone."""
-    if old.type != "revisit" or new.row_key is None or new.skip == "withdrawn":
-        return False
-    return (old.type, old.refers_uri, old.refers_date, old.refers_id, old.declared) != (
-        new.type,
-        new.refers_uri,
-        new.refers_date,
-        new.refers_id,
-        new.declared,
-    )
+    Raises:
+        UnresolvedReference, DigestMismatch: a reference cannot be provided for; nothing is
+            lost, and its file is as it was.
+        Conflict: another process works on a file.
+    """
+    full: dict[bytes, bytes | None] = {copy.key: None for copy in choice.promoted}
+    restore_promoted(rows, archive, collection, ours, choice, act)
+    provide_landed(rows, archive, collection, landed, bodies, full, act)
+    pin_originals(rows, choice, act)
+    repoint_others(rows, archive, collection, ours, choice, act)
+    provide_landed(rows, archive, collection, landed, bodies, choice.repointed, act)
