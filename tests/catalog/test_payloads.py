@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import named_originals
 import pytest
 from landed_stores import LandedStore, page, sha1_of
+from named_originals import Pair
 
 from pinakes.catalog.captures import Placed, place_captures, scan_captures_of
 from pinakes.catalog.payloads import have_one_body, read_body
@@ -143,3 +146,40 @@ def test_of_two_of_a_moment_the_id_tells(store: LandedStore) -> None:
     assert b"".join(read_body(store.rows, store.archive, placed)) == b"one"
     targets = Targets(store.rows, captures_named(store.rows, [placed.capture]))
     assert [one.key for one in targets.of(placed.capture)] == [first.key]
+
+
+def body_in_store(store: LandedStore, pair: Pair) -> bytes:
+    """The revisit lands first."""
+    original, revisit = pair.files()
+    store.land("four", "r.warc.gz", revisit)
+    store.land("three", "o.warc.gz", original)
+    uris = (named_originals.URI, named_originals.ELSEWHERE)
+    captures = [one for uri in uris for one in scan_captures_of(store.rows, urlkey(uri))]
+    [placed] = place_captures(store.rows, [c for c in captures if c.facts.type == "revisit"])
+    return b"".join(read_body(store.rows, store.archive, placed))
+
+
+@pytest.mark.parametrize("name", named_originals.PROVEN)
+def test_however_it_is_named_it_is_found(store: LandedStore, name: str) -> None:
+    pair = named_originals.PROVEN[name]
+    assert body_in_store(store, pair) == pair.body
+
+
+@pytest.mark.parametrize("name", sorted(named_originals.NOT_PROVEN.keys() - {"no digest"}))
+def test_what_nothing_proves_is_not_given(store: LandedStore, name: str) -> None:
+    with pytest.raises(UnresolvedReference):
+        body_in_store(store, named_originals.NOT_PROVEN[name])
+
+
+def test_another_url_gives_no_rotten_body(store: LandedStore) -> None:
+    """Its row still says that it has the digest."""
+    pair = named_originals.PROVEN["digest alone, at another URL"]
+    body_in_store(store, pair)
+    path = store.archive.path_of("three/o.warc.gz")
+    rotten = pair.original.replace(named_originals.BODY, named_originals.OTHER)
+    path.write_bytes(gzip.compress(rotten, mtime=0))
+    [placed] = place_captures(
+        store.rows, scan_captures_of(store.rows, urlkey(named_originals.ELSEWHERE))
+    )
+    with pytest.raises(UnresolvedReference, match="nothing proves"):
+        list(read_body(store.rows, store.archive, placed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import given, settings
@@ -18,7 +18,9 @@ from pinakes.dedupe.references.outcomes import (
     Full,
     Revisit,
     judge_at,
+    judge_by_id,
     judge_others,
+    judge_unplaced,
 )
 from pinakes.dedupe.references.resolution import Resolution, reference_of
 from pinakes.dedupe.references.values import full_of, revisit_of
@@ -60,13 +62,16 @@ def _raw(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def outcome_of(revisit: Revisit, fulls: Iterable[tuple[str | None, Full]]) -> str:
+def outcome_of(revisit: Revisit, fulls: Sequence[tuple[str | None, Full]]) -> str:
     """By the rules alone, with every full record at hand."""
     dated = [(uri, full) for uri, full in fulls if full.second is not None]
     if revisit.uri is None:
         own = (full for uri, full in dated if uri == revisit.own_uri)
         until = revisit.own_second or ""
-        return judge_others(revisit, [full for full in own if (full.second or "") <= until], [])
+        earlier = [full for full in own if (full.second or "") <= until]
+        with_id = [full for _, full in fulls if None is not full.id == revisit.id]
+        outcome = judge_unplaced(revisit, earlier)
+        return judge_by_id(revisit, with_id) if outcome == "missing" and with_id else outcome
     of_uri = [full for uri, full in dated if uri == revisit.uri]
     at = [full for full in of_uri if full.second == revisit.second]
     return judge_at(revisit, at) or judge_others(revisit, at, of_uri)

@@ -1,8 +1,9 @@
 """The record of a capture, from the store's archive files, and its body.
 
 The body of a revisit is that of its original.  That is found by the row key that dedupe recorded,
-else by the URI and date that the revisit names, else, for old revisits that name nothing, as the
-latest earlier record of its URI with its digest.
+else by the URI and date that the revisit names, else, for old revisits that name neither, among the
+earlier records of its URI by id, or by digest the latest; else by digest at another URI, where the
+bytes that are read prove it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import MalformedRecord, UnresolvedReference
@@ -17,7 +19,7 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14, parse_date
-from pinakes.warc.digest import parse_digest
+from pinakes.warc.digest import Digest, parse_digest
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -30,10 +32,12 @@ from .captures import (
     require_visible,
     scan_captures_of,
 )
-from .declared import may_stand_for
-from .lookup import INDEXED
+from .declared import has_declared_digest, may_stand_for
+from .file_rows import read_entry
+from .lookup import INDEXED, scan_digest
 
 _WINDOW_BYTES = 1 << 16
+_MOST_OF_A_DIGEST = 256
 _FRACTION = re.compile(r"[.]([0-9]+)")
 
 
@@ -92,13 +96,22 @@ def open_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterato
             raise UnresolvedReference(
                 "it refers to a revisit, which has no body either", file=_where(placed.capture)
             )
-        is_known = declared is None or has_digest(original.capture.facts, declared)
-        if not (is_known or may_stand_for(declared, record)):
+        if not _is_proven(placed.capture, declared, original.capture, record):
             raise UnresolvedReference(
                 f"nothing proves that its original has the digest {declared}",
                 file=_where(placed.capture),
             )
         yield record
+
+
+def _is_proven(revisit: Capture, declared: str | None, original: Capture, record: Record) -> bool:
+    """Whether a revisit has the body of this record: that of another URI than it names is read."""
+    named = revisit.facts.refers_to_target_uri or revisit.facts.target_uri
+    is_by_dedupe = revisit.dedupe is not None and revisit.dedupe.refers_to_key is not None
+    if not is_by_dedupe and original.facts.target_uri != named:
+        return has_declared_digest(declared, record)
+    is_known = declared is None or has_digest(original.facts, declared)
+    return is_known or may_stand_for(declared, record)
 
 
 def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
@@ -130,11 +143,9 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
 
         candidates.sort(key=unlikely)
         likeliest = [one for one in candidates if unlikely(one) == unlikely(candidates[0])]
-    elif declared and capture.facts.target_uri:
+    elif (declared or wanted_id) and capture.facts.target_uri:
         uri = capture.facts.target_uri
-        earlier = scan_captures_of(rows, urlkey(uri), stop_time=capture.time)
-        candidates = [c for c in earlier if _fits(c, uri, declared, has_digest)][::-1]
-        likeliest = candidates
+        likeliest = candidates = _unplaced(rows, capture, declared, wanted_id)
     else:
         raise UnresolvedReference("the revisit names no original", file=_where(capture))
     # Of a digest that no row knows, the body itself tells.
@@ -152,6 +163,38 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
         f"{written_date or 'before'}",
         file=_where(capture),
     )
+
+
+def _unplaced(
+    rows: RowStore, capture: Capture, declared: str | None, wanted_id: str | None
+) -> list[Capture]:
+    """What a revisit without URI and date means, the likeliest first: by id, else by digest, among
+    the earlier records of its URI; else by both, or the digest alone, among those of other URIs."""
+    uri = capture.facts.target_uri
+    earlier = list(scan_captures_of(rows, urlkey(uri), stop_time=capture.time))
+    full = [c for c in earlier if _fits(c, uri, declared, may_have_digest)][::-1]
+    with_id = [c for c in full if wanted_id is not None and c.facts.record_id == wanted_id]
+    if with_id or declared is None:
+        return with_id
+    digest = parse_digest(declared)
+    found = [c for c in full if has_digest(c.facts, declared)]
+    if not found and digest is not None:
+        # Of a digest that rows do not have, the body tells when it is read.
+        is_told = digest.algorithm in INDEXED
+        found = list(_of_other_uris(rows, capture, digest)) if is_told else full
+    return sorted(found, key=lambda one: one.facts.record_id != wanted_id)
+
+
+def _of_other_uris(rows: RowStore, capture: Capture, digest: Digest) -> Iterator[Capture]:
+    """The earlier full records of its collection whose bodies had this digest when they landed."""
+    facts = read_entry(rows, capture.facts.archive_file).facts
+    if facts is None:
+        return
+    found = islice(scan_digest(rows, facts.collection, digest), _MOST_OF_A_DIGEST)
+    keys = {one.entry.capture_key.encode("ascii") for one in found}
+    for one in get_captures(rows, sorted(keys)).values():
+        if one.time < capture.time and _fits(one, one.facts.target_uri, str(digest), has_digest):
+            yield one
 
 
 def _fits(

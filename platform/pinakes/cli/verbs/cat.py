@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pinakes.archive_store.located import folder_of, is_at, open_place
 from pinakes.catalog.captures import Placed, get_captures, place_captures
+from pinakes.catalog.declared import has_declared_digest, may_stand_for
 from pinakes.catalog.file_records import capture_at, name_in_store
 from pinakes.catalog.payloads import open_body, open_placed, open_record
 from pinakes.catalog.withdrawals import require_none_at
@@ -18,13 +19,18 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs.captures import Place, key_or_place
-from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
+from pinakes.dedupe.references.originals import (
+    Originals,
+    named_by,
+    names_original,
+    wanted_by,
+)
+from pinakes.dedupe.references.originals import Place as FoundPlace
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, UnresolvedReference
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.profile import Stores, open_stores
 from pinakes.warc.codings import Undecodable, decoded
-from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.write import record_pieces
@@ -167,28 +173,50 @@ def _on_disk(place: Place, request: CatRequest) -> Iterator[Record]:
 def _original_of(revisit: Record, place: Place, folder: str) -> Iterator[Record]:
     """The full record that a revisit refers to, proven by its digest.
 
+    The files are read until the one that it names; if none is, once more for those that have its
+    digest, of its own URI first.
+
     Raises:
         UnresolvedReference: where it is in none of the files.
     """
-    wanted = wanted_by(revisit.header)
-    if wanted is None:
+    header = revisit.header
+    if not named_by(header):
         raise UnresolvedReference(
-            "the revisit does not name its original by URI and date",
+            "the revisit names no original: no URI and date, no record id, no digest",
             file=place.file,
             offset=place.offset,
         )
     for path in _files_beside(place.file, folder):
         with open_place(path) as source:
             for record in iter_records(source, digests=()):
-                if isinstance(record, Record) and _is_meant(record, wanted, revisit):
+                if isinstance(record, Record) and _is_meant(record, revisit):
                     yield record
                     return
+    wanted = wanted_by(header)
+    if wanted is None:
+        found = _with_digest(revisit, place.file, folder)
+        if found is not None:
+            with open_place(found.file) as source:
+                again = read_record(source, found.offset, inner_offset=found.inner_offset)
+                if isinstance(again, Record) and has_declared_digest(header.payload_digest, again):
+                    yield again
+                    return
+    what = f", {wanted.target_uri} of {wanted.second}," if wanted else f" ({header.payload_digest})"
     raise UnresolvedReference(
-        f"its original, {wanted.target_uri} of {wanted.second}, is not among the files of "
-        f"{folder}: say where with --dir",
+        f"its original{what} is not among the files of {folder}: say where with --dir",
         file=place.file,
         offset=place.offset,
     )
+
+
+def _with_digest(revisit: Record, file: str, folder: str) -> FoundPlace | None:
+    """Where the likeliest record is that the digest of a revisit may mean."""
+    originals = Originals()
+    originals.want(*named_by(revisit.header))
+    for path in _files_beside(file, folder):
+        with open_place(path) as source:
+            originals.look_through(source)
+    return next(originals.places_meant(revisit.header), None)
 
 
 def _files_beside(file: str, folder: str) -> Iterator[str]:
@@ -197,15 +225,9 @@ def _files_beside(file: str, folder: str) -> Iterator[str]:
     return chain([file], (place for place in others if Path(place) != Path(file)))
 
 
-def _is_meant(record: Record, wanted: Wanted, revisit: Record) -> bool:
-    if record.type not in ("response", "resource"):
-        return False
-    found = place_of("", record)
-    if found is None or found[0] != wanted:
-        return False
-    declared = parse_digest(revisit.header.payload_digest or "")
-    return declared is None or declared in (
-        record.payload_digest(declared.algorithm),
-        record.dechunked_digest(declared.algorithm),
-        parse_digest(record.header.payload_digest or ""),
+def _is_meant(record: Record, revisit: Record) -> bool:
+    return (
+        record.type in ("response", "resource")
+        and names_original(revisit.header, record)
+        and may_stand_for(revisit.header.payload_digest, record)
     )

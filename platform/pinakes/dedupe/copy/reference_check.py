@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pinakes.archive_store.located import open_place
+from pinakes.catalog.declared import body_digests
 from pinakes.dedupe.references.index_originals import add_indexed
 from pinakes.dedupe.references.outcomes import (
     CHECKED,
@@ -116,6 +117,15 @@ def _add_bodies(references: IndexedReferences, source: Source, places: Places) -
                     references.add_indexed(uri, record.date_text, str(digest))
 
 
+def _find_bodies(resolution: Resolution, source: Source, digests: set[str]) -> None:
+    """Note which of these digests bodies of this file have."""
+    algorithms = sorted({algorithm_of(digest) for digest in digests})
+    for record in iter_records(source, digests=algorithms, types=_FULL):
+        if isinstance(record, Record):
+            for digest in digests.intersection(body_digests(record, algorithms)):
+                resolution.add_body(digest, record.date_text)
+
+
 def unresolved(resolution: Resolution) -> Iterator[Reference]:
     """The references that do not resolve."""
     for reference in resolution.outcomes():
@@ -133,7 +143,8 @@ def check_set(
 ) -> Iterator[Reference]:
     """Every reference of the files at these places, paths or URLs, with its outcome.
 
-    A file is read twice if a revisit has a digest of another algorithm than its original there.
+    A file is read twice if a revisit has a digest of another algorithm than its original there, or
+    names nothing but a digest that a record of another URI there may have.
 
     The files of `further`, and `index`, have full records that they may refer to.  `on_refused`
     is called for a file that cannot be read, or not to its end.
@@ -163,6 +174,8 @@ def check_set(
             add_indexed(index, resolution)
         for place, named in resolution.other_digests().items():
             read(place, partial(_add_bodies, resolution, places=named))
+        for place, digests in resolution.wanted_bodies().items():
+            read(place, partial(_find_bodies, resolution, digests=digests))
         yield from resolution.outcomes()
 
 

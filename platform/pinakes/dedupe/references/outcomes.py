@@ -20,6 +20,7 @@ OUTCOMES = {
     "other-digest": "the revisit does not carry its original's digest",
     "itself": "the reference names the revisit's own URI and second",
     "later": "the original is a later capture",
+    "unnamed": "the revisit names no original: no URI and date, no record id, no digest",
     "ambiguous": "two records of that URI and second have unequal bodies",
 }
 HARMLESS = frozenset({"resolves", "missing"})
@@ -102,6 +103,39 @@ def judge_alone(revisit: Revisit, found: list[Full]) -> str:
         return "later"
     declared = {full.declared for full in found}
     return "resolves" if revisit.declared in declared else "other-digest"
+
+
+def judge_unplaced(revisit: Revisit, same_uri: list[Full]) -> str:
+    """Of a revisit that names no URI; `same_uri` are the records of its own that it may mean.
+
+    One that must resolve has to name its original somehow.  That there is an earlier record of its
+    URI says nothing: it may be of another body.
+    """
+    if revisit.kind != CHECKED:
+        return judge_others(revisit, same_uri, [])
+    if revisit.id is None and revisit.written is None:
+        return "unnamed"
+    named = [
+        full
+        for full in same_uri
+        if (revisit.id is not None and full.id == revisit.id)
+        or (revisit.declared is not None and full.declared == revisit.declared)
+    ]
+    return "resolves" if named else "missing"
+
+
+def judge_by_id(revisit: Revisit, found: list[Full]) -> str:
+    """Of a revisit that names nothing but a record id; `found` are the full records that have it,
+    of whatever URI."""
+    standing = [full for full in found if full.stays]
+    if not standing:
+        return "gone"
+    if revisit.kind != CHECKED:
+        return "resolves"
+    if all((full.second or "") > (revisit.own_second or "~") for full in standing):
+        return "later"
+    fits = any(cannot_tell(full, revisit) or full.declared == revisit.declared for full in standing)
+    return "resolves" if fits else "other-digest"
 
 
 def judge_others(revisit: Revisit, found: list[Full], same_uri: list[Full]) -> str:

@@ -5,7 +5,8 @@ we wrote resolves to one full record: that of its target URI and second, with it
 record id, its digest as written, and the body that the replaced record had.  Of one
 that others wrote only the header is known: it resolves to a full record of that URI
 and second with that digest, or else, as replay tools do, to any of that URI with it;
-an old one without URI and date to an earlier one of its own URI.
+an old one without URI and date to an earlier one of its own URI, by id or digest; else to the one
+of any URI with its id, or one whose bytes were found to have its digest.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import NamedTuple
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.warc.record import Record
 
-from .outcomes import Full, Revisit, algorithm_of, judge_at
+from .outcomes import CHECKED, Full, Revisit, algorithm_of, judge_at, judge_by_id
 from .stream import Entry, entries_of, has_place, judge_references, place_of, uri_of
-from .values import full_of, indexed_full, revisit_of
+from .values import full_of, indexed_full, revisit_of, second_or_date
 
 Places = dict[tuple[str, str], set[str]]
 """Algorithms of digests, by a URI and a second."""
@@ -60,11 +61,14 @@ class Resolution:
     """Collects full records and references, then tells of each reference; a context manager."""
 
     def __init__(self, *, space: SortSpace = _SPACE) -> None:
-        """Memory: the names of files, and three times `space`."""
+        """Memory: the names of files, the ids that revisits name without a URI, and three times
+        `space`."""
         self._space = space
         self._found: Spool[_Found] = Spool(space=space, item_bytes=_found_bytes)
         self._files: dict[str, int] = {}
         self._names = [""]
+        self._ids: dict[str, list[Full]] = {}
+        self._bodies: dict[str, str] = {}
 
     def __enter__(self) -> Resolution:
         return self
@@ -105,6 +109,8 @@ class Resolution:
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
         """See `FoundReferences`."""
         revisit = revisit_of(record, kind, body, file=self._names[file])
+        if revisit.uri is None and revisit.id is not None:
+            self._ids[revisit.id] = []
         for entry in entries_of(revisit):
             # Full records without a URI are not kept: a revisit without one finds none.
             self._found.append(_Found(uri_of(revisit) or "", *place_of(entry), file, entry))
@@ -115,10 +121,10 @@ class Resolution:
 
     def outcomes(self) -> Iterator[Reference]:
         """Every reference with its outcome, by file and ordinal."""
+        self._find_ids()
         judged = (
-            reference_of(revisit, outcome)
-            for _, found in groupby(self._sorted(), key=itemgetter(0))
-            for revisit, outcome in judge_references(one.entry for one in found)
+            reference_of(revisit, self._elsewhere(revisit) if outcome == "missing" else outcome)
+            for revisit, outcome in self._judged()
         )
         return sort_outside_memory(
             judged,
@@ -126,6 +132,62 @@ class Resolution:
             space=self._space,
             item_bytes=lambda reference: _REFERENCE_BYTES + len(reference.target_uri),
         )
+
+    def _judged(self) -> Iterator[tuple[Revisit, str]]:
+        """Each revisit, judged by the records of the URI that it names, or else its own."""
+        for _, found in groupby(self._sorted(), key=itemgetter(0)):
+            yield from judge_references(one.entry for one in found)
+
+    def _find_ids(self) -> None:
+        """The records whose ids are asked for, of whatever URI."""
+        for found in self._ids.values():
+            found.clear()
+        for one in self._found if self._ids else ():
+            if isinstance(one.entry, Full) and one.entry.id in self._ids:
+                self._ids[one.entry.id].append(one.entry)
+
+    def _elsewhere(self, revisit: Revisit) -> str:
+        """Of a revisit for which no record of its own URI is there."""
+        if revisit.uri is not None:
+            return "missing"
+        found = self._ids.get(revisit.id, []) if revisit.id is not None else []
+        if found:
+            return judge_by_id(revisit, found)
+        earliest = self._bodies.get(revisit.declared or "")
+        is_there = earliest is not None and earliest <= (revisit.own_second or "~")
+        return "resolves" if is_there else "missing"
+
+    def wanted_bodies(self) -> dict[str, set[str]]:
+        """The digests that revisits name, without URI, date or an id that is there, and the files
+        in which a record may have such a body.
+
+        What a record declares, or its URI, finds it; `add_body` says what its bytes have.  Memory:
+        those digests, and their revisits' URIs.
+        """
+        self._find_ids()
+        digests: set[str] = set()
+        uris: set[str | None] = set()
+        for revisit, outcome in self._judged():
+            if (
+                outcome == "missing"
+                and (revisit.kind, revisit.uri) == (CHECKED, None)
+                and revisit.declared is not None
+                and self._elsewhere(revisit) == "missing"
+            ):
+                digests.add(revisit.declared)
+                uris.add(revisit.own_uri)
+        files = {
+            one.file
+            for one in (self._found if digests else ())
+            if isinstance(one.entry, Full) and (one.entry.declared in digests or one.uri in uris)
+        }
+        return {self._names[number]: digests for number in sorted(files - {0})}
+
+    def add_body(self, digest: str, date: str | None) -> None:
+        """A full record of this date has a body of this digest: its bytes were read."""
+        second = second_or_date(date)
+        if second is not None:
+            self._bodies[digest] = min(second, self._bodies.get(digest, second))
 
     def edges(self) -> Iterator[tuple[str, str]]:
         """Which file refers to which: names as given to `add_file`, each pair once.

@@ -9,7 +9,15 @@ from typing import TypeGuard
 
 from pinakes.index.external_sort import Spool
 
-from .outcomes import Full, Revisit, algorithm_of, cannot_tell, judge_at, judge_others
+from .outcomes import (
+    Full,
+    Revisit,
+    algorithm_of,
+    cannot_tell,
+    judge_at,
+    judge_others,
+    judge_unplaced,
+)
 
 Entry = Full | Revisit | str
 """A full record, a revisit, or a record id that one asks for."""
@@ -63,7 +71,7 @@ def judge_references(entries: Iterable[Entry]) -> Iterator[tuple[Revisit, str]]:
                 here[entry] = None
                 seen.add(entry)
             elif entry.uri is None:
-                yield entry, judge_others(entry, seen.by_revisit(entry), [])
+                yield entry, judge_unplaced(entry, seen.by_revisit(entry))
             else:
                 is_here = entry.second is not None and entry.second == second
                 found = list(here) if is_here else []

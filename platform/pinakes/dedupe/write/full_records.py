@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from isal import isal_zlib
 
+from pinakes.dedupe.validate.file_pairs import whole_crc32
 from pinakes.errors import DigestMismatch, MalformedRecord, at_place
 from pinakes.warc.changed_revisit import OldRevisit, revisit_of_ours
 from pinakes.warc.field_names import CONTENT_LENGTH_KEY
@@ -55,15 +56,12 @@ def gives_back(ours: OldRevisit, body: Record) -> bool:
 
 def is_given_back(ours: OldRevisit, record: Record) -> bool:
     """Whether this is the record that a revisit of ours replaced."""
+    header = Header(ours.header)
     try:
-        if record.header.raw != restore_header(Header(ours.header)):
-            return False
+        is_header = record.header.raw == restore_header(header)
     except MalformedRecord:
         return False
-    crc = isal_zlib.crc32(record.header.raw)
-    for piece in record.chunks():
-        crc = isal_zlib.crc32(piece, crc)
-    return isal_zlib.crc32(RECORD_END, crc) == replaced_crc32(Header(ours.header))
+    return is_header and whole_crc32(record) == replaced_crc32(header)
 
 
 def proven_ours(revisit: Record, body: Record) -> OldRevisit | None:
