@@ -19,8 +19,8 @@ from uuid import uuid4
 
 from pinakes.config import Configuration
 from pinakes.dedupe.references.originals import Originals, Place, Wanted, place_of
-from pinakes.dedupe.write.given_back import require_given_back
-from pinakes.dedupe.write.restore import RestoreCount, restorations, wanted_of
+from pinakes.dedupe.write.restore import RestoreCount, wanted_of
+from pinakes.dedupe.write.restoring import Restoring
 from pinakes.dedupe.write.rewriting import refuse_equal_names
 from pinakes.dedupe.write.stored_rewriting import rewrite_stored
 from pinakes.errors import DigestMismatch, InputRefused
@@ -143,14 +143,15 @@ class RestoreJob(WritingJob):
         try:
             with self.task.opened(name) as source:
                 count = RestoreCount()
+                work = Restoring(originals, self._files, count)
                 rewrite_stored(
                     source,
-                    restorations(source, originals, self._files, count),
+                    work.replacements(source),
                     self._folder,
                     self._written,
                     inside=mark_of(name),
                     token=uuid4().hex,
-                    check=require_given_back,
+                    check=work.check,
                 )
         except (InputRefused, DigestMismatch) as problem:
             self.task.find(problem)

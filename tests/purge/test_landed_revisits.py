@@ -25,6 +25,10 @@ from scenes import Scene, make_scene
 from store_chain import call
 
 from pinakes.purge.requests import REFUSE
+from pinakes.warc.changed_revisit import filled_revisit
+from pinakes.warc.opening import open_source
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
 
 
 @pytest.fixture
@@ -151,6 +155,23 @@ def _as_changed_before(record: bytes) -> bytes:
             lines[at] = name + b": " + named[name]
     lines.append(b"Pinakes-Revisit: " + b"; ".join(parts))
     return b"\r\n".join(lines) + b"\r\n\r\n" + block
+
+
+def test_those_that_an_older_version_made_full_are_restored(tmp_path: Path) -> None:
+    made = deduplicate(tmp_path / "files", FORMS["not compressed"])
+    with open_source(made.paths[1]) as originals, open_source(made.paths[3]) as revisits:
+        body, revisit = (next(iter(iter_records(one))) for one in (originals, revisits))
+        assert isinstance(body, Record)
+        assert isinstance(revisit, Record)
+        filled = b"".join(map(bytes, filled_revisit(revisit, body, act="purge-a")))
+    kept = records_of(made.paths[3])
+    assert OURS in filled
+    path = tmp_path / "filled.warc"
+    path.write_bytes(b"".join([filled, b"\r\n\r\n", *list(kept.values())[1:]]))
+    done = call("restore", path, "-o", tmp_path / "out", "--dir", tmp_path / "files")
+    assert done.exit_code == 0, done
+    back = records_of(tmp_path / "out" / "filled.warc")
+    assert back == {name: made.captured[name] for name in kept}
 
 
 def test_they_are_restored_once_their_originals_come(tmp_path: Path, scene: Scene) -> None:

@@ -56,7 +56,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.withdraw.changed_rows import settle_changed_rows
 from pinakes.withdraw.choices import Choice
 from pinakes.withdraw.file_withdrawal import drop_generations
-from pinakes.withdraw.landed_revisits import provide_for
+from pinakes.withdraw.providing import provide_for
 from pinakes.withdraw.provision import ProvidingAct
 
 from .obstacles import find_obstacles

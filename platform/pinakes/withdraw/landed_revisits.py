@@ -11,14 +11,12 @@ to what the record was, as the survey needs if the process dies.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from itertools import chain
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import Capture, get_captures
 from pinakes.catalog.declared import may_stand_for
 from pinakes.catalog.file_rows import release_claim
 from pinakes.catalog.record_rows import sidecar_row
@@ -50,17 +48,10 @@ from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
 from .changed_rows import put_changed_rows
-from .choices import Choice
-from .landed_references import place_of
 from .provision import (
     ProvidingAct,
-    pin_originals,
-    places_of,
-    repoint_others,
-    restore_promoted,
 )
 from .repointing import OriginalPlace
-from .survey import Reference
 
 Place = tuple[int, int]
 Pieces = Iterable[bytes | memoryview]
@@ -267,59 +258,3 @@ def change_revisits(
     act.at("changed rows")
     release_claim(rows, held)
     act.at("changed")
-
-
-def provide_landed(
-    rows: RowStore,
-    archive: ArchiveStore,
-    collection: Collection,
-    landed: Sequence[Reference],
-    bodies: Mapping[bytes, Capture],
-    originals: Mapping[bytes, bytes | None],
-    act: ProvidingAct,
-) -> None:
-    """Change those of these references that have an original here, by row key; None: full.
-
-    `bodies` are the captures whose body they have.  Raises as `change_revisits`.
-    """
-    of_file: dict[str, dict[bytes, bytes]] = defaultdict(dict)
-    for name, row, _ in landed:
-        if row.row_key is not None and row.row_key in originals:
-            of_file[name][row.row_key] = bodies[row.row_key].key
-    for name, keys in sorted(of_file.items()):
-        # Looked up for each file: changing the one before may have moved records in it.
-        captures = get_captures(rows, sorted(set(keys.values())))
-        new = {key: one for key in keys if (one := originals[key]) is not None}
-        places = places_of(rows, new) if new else {}
-        changes = {
-            key: Change(place_of(collection, body), body.facts.payload_sha256, places.get(key))
-            for key, body in ((key, captures[one]) for key, one in keys.items())
-        }
-        change_revisits(rows, archive, collection, name, changes, act)
-
-
-def provide_for(
-    rows: RowStore,
-    archive: ArchiveStore,
-    collection: Collection,
-    ours: Sequence[Reference],
-    landed: Sequence[Reference],
-    bodies: Mapping[bytes, Capture],
-    choice: Choice,
-    act: ProvidingAct,
-) -> None:
-    """Do what was chosen for revisits by `dedupe` and for those that landed as such.
-
-    May be repeated from the beginning.
-
-    Raises:
-        UnresolvedReference, DigestMismatch: a reference cannot be provided for; nothing is
-            lost, and its file is as it was.
-        Conflict: another process works on a file.
-    """
-    full: dict[bytes, bytes | None] = {copy.key: None for copy in choice.promoted}
-    restore_promoted(rows, archive, collection, ours, choice, act)
-    provide_landed(rows, archive, collection, landed, bodies, full, act)
-    pin_originals(rows, choice, act)
-    repoint_others(rows, archive, collection, ours, choice, act)
-    provide_landed(rows, archive, collection, landed, bodies, choice.repointed, act)

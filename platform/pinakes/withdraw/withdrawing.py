@@ -43,7 +43,7 @@ from pinakes.warc.tombstone import Inscription
 from .changed_rows import settle_changed_rows
 from .choices import Choice
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
-from .landed_revisits import provide_for
+from .providing import provide_for
 from .provision import ProvidingAct, choose
 from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
 from .survey import Survey, is_refused, survey_targets

@@ -27,7 +27,8 @@ from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.index_originals import note_indexed
 from pinakes.dedupe.references.originals import Originals
-from pinakes.dedupe.write.restore import RestoreCount, Restoring, want_originals
+from pinakes.dedupe.write.restore import RestoreCount, want_originals
+from pinakes.dedupe.write.restoring import Restoring
 from pinakes.dedupe.write.rewriting import Replacements, refuse_equal_names, rewrite_to
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.replace import Replacement, watched

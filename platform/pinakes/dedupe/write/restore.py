@@ -32,9 +32,9 @@ from pinakes.errors import (
 )
 from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
 from pinakes.warc.changed_revisit import (
+    CHANGED_FIELD,
     OldRevisit,
     filled_revisit,
-    old_revisit,
     revisit_of_ours,
 )
 from pinakes.warc.digest import parse_digest
@@ -44,13 +44,13 @@ from pinakes.warc.revisit import Unwritable, is_ours
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
-from .full_records import full_record_pieces, gives_back, is_given_back
-from .given_back import require_given_back
+from .full_records import full_record_pieces, gives_back
 from .provable import require_provable
-from .replaced_records import ReplacedRecords
 
 _UNPROVEN = (UnresolvedReference, DigestMismatch, MalformedRecord)
 Pieces = Iterable[bytes | memoryview]
+_FULL = ("response", "resource")
+_CHANGED = f"\n{CHANGED_FIELD}:".encode()
 ACT = "restore"
 """In the field of a crawler's revisit that was made full: always this, so that the same files give
 the same bytes."""
@@ -110,48 +110,6 @@ def wanted_of(record: Item) -> Wanted | None:
     return None
 
 
-class Restoring:
-    """What is restored in one file, and the check of what was written."""
-
-    def __init__(
-        self,
-        originals: Originals,
-        files: ArchiveFiles,
-        count: RestoreCount,
-        *,
-        foreign: bool = False,
-    ) -> None:
-        """`foreign`: those that crawlers wrote, too; `count` is filled on the way."""
-        self._originals = originals
-        self._files = files
-        self._count = count
-        self._foreign = foreign
-        self._replaced = ReplacedRecords()
-
-    def replacements(self, source: Source) -> Iterator[Replacement]:
-        """The revisits as full records, in order of offset."""
-        return self._replaced.noted(
-            restorations(source, self._originals, self._files, self._count, foreign=self._foreign)
-        )
-
-    def check(self, before: Source, after: Source) -> None:
-        """Raise DigestMismatch unless the new file gives the old one back, and the bodies of what
-        crawlers wrote have the digests that they declare."""
-        if self._count.foreign or self._count.changed:
-            self._replaced.check(before, after, self._count.ordinals, _fits)
-        else:
-            require_given_back(before, after)
-
-
-def _fits(old: Record, new: Record) -> bool:
-    ours = revisit_of_ours(old)
-    if ours is not None and is_given_back(ours, new):
-        return True
-    return old_revisit(old) == old_revisit(new) and has_declared_digest(
-        old.header.payload_digest, new
-    )
-
-
 def restorations(
     source: Source,
     originals: Originals,
@@ -172,7 +130,7 @@ def restorations(
         if not isinstance(record, Record):
             count.left["unreadable"] += 1
             continue
-        if record.type != "revisit":
+        if record.type != "revisit" and not _was_filled(record):
             continue
         if only is not None and (record.offset, record.inner_offset) not in only:
             continue
@@ -194,6 +152,12 @@ def restorations(
                 yield replacement_of(source, record, pieces, behind=bytes_behind(source, record))
 
 
+def _was_filled(record: Record) -> bool:
+    """Whether an older version made it full like a crawler's revisit, and it was one of ours."""
+    raw = record.header.raw
+    return _CHANGED in raw and record.type in _FULL and is_ours(record.header)
+
+
 def _is_shared(record: Record) -> bool:
     return {finding.code for finding in record.findings} == {"member"}
 
@@ -213,7 +177,9 @@ class _Restorations:
         self._foreign = foreign
 
     def takes(self, record: Record) -> bool:
-        return record.type == "revisit" and (self._foreign or is_ours(record.header))
+        if record.type != "revisit":
+            return _was_filled(record)
+        return self._foreign or is_ours(record.header)
 
     def restore_shared(
         self, source: Source, first: Record, count: RestoreCount
@@ -250,11 +216,13 @@ class _Restorations:
                 try:
                     pieces = self._ours(record, ours)
                 except _UNPROVEN as problem:
-                    if not self._foreign:
+                    if not self._foreign or record.type != "revisit":
                         raise
                     # Named, and taken for a crawler's: its field may be forged.
                     problem.file, problem.offset, ours = name, record.offset, None
                     count.problems.append(problem)
+            if ours is None and record.type != "revisit":
+                raise MalformedRecord("it names no revisit that it was")
             if ours is None:
                 pieces = self._by_crawler(record)
         except Unwritable as reason:
@@ -271,6 +239,10 @@ class _Restorations:
         return pieces
 
     def _ours(self, record: Record, ours: OldRevisit) -> Pieces:
+        if record.type != "revisit":
+            if gives_back(ours, record):
+                return full_record_pieces(ours, record)
+            raise MalformedRecord("it was a revisit of ours, and does not have its body")
         places = list(self._originals.places(record.header))
         for original in self._records(places):
             if gives_back(ours, original):
