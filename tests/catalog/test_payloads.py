@@ -148,15 +148,40 @@ def test_of_two_of_a_moment_the_id_tells(store: LandedStore) -> None:
     assert [one.key for one in targets.of(placed.capture)] == [first.key]
 
 
-def body_in_store(store: LandedStore, pair: Pair) -> bytes:
-    """The revisit lands first."""
+def revisit_in_store(store: LandedStore, pair: Pair) -> Placed:
+    """It lands first."""
     original, revisit = pair.files()
     store.land("four", "r.warc.gz", revisit)
     store.land("three", "o.warc.gz", original)
     uris = (named_originals.URI, named_originals.ELSEWHERE)
     captures = [one for uri in uris for one in scan_captures_of(store.rows, urlkey(uri))]
     [placed] = place_captures(store.rows, [c for c in captures if c.facts.type == "revisit"])
+    return placed
+
+
+def body_in_store(store: LandedStore, pair: Pair) -> bytes:
+    placed = revisit_in_store(store, pair)
     return b"".join(read_body(store.rows, store.archive, placed))
+
+
+@pytest.mark.parametrize(
+    ("name", "resolves"),
+    [
+        ("digest", True),
+        ("id alone, at another URL", True),
+        ("URI and date", True),
+        ("digest alone, at another URL", False),
+        ("the id of another body", False),
+    ],
+)
+def test_what_a_crawl_requires_is_what_nothing_else_may_be(
+    store: LandedStore, name: str, resolves: bool
+) -> None:
+    """A digest leads to any record that has it: none of them is what a crawl needs."""
+    pair = (named_originals.PROVEN | named_originals.NOT_PROVEN)[name]
+    placed = revisit_in_store(store, pair)
+    targets = Targets(store.rows, captures_named(store.rows, [placed.capture]))
+    assert targets.resolve(placed.capture) is resolves
 
 
 @pytest.mark.parametrize("name", named_originals.PROVEN)

@@ -65,7 +65,7 @@ _ELSEWHERE = {"WARC-Target-URI": ELSEWHERE}
 _ID = {"WARC-Refers-To": ORIGINAL_ID}
 _FULL = raw("response", sha1(BODY), HEAD + BODY)
 
-PROVEN: Mapping[str, Pair] = {
+PROVEN: dict[str, Pair] = {
     "digest": Pair(_FULL, raw("revisit", sha1(BODY), HEAD)),
     "digest in hex": Pair(_FULL, raw("revisit", by("sha1", BODY), HEAD)),
     "sha256 of sha1": Pair(_FULL, raw("revisit", by("sha256", BODY), HEAD)),
@@ -91,7 +91,7 @@ PROVEN: Mapping[str, Pair] = {
 }
 """Each can be made full: the bytes of the original have the digest."""
 
-NOT_PROVEN: Mapping[str, Pair] = {
+NOT_PROVEN: dict[str, Pair] = {
     "no digest": Pair(_FULL, raw("revisit", _PLACE, HEAD), "other-digest"),
     "names nothing": Pair(
         _FULL,

@@ -181,14 +181,15 @@ def _unplaced(
     if not found and digest is not None:
         # Of a digest that rows do not have, the body tells when it is read.
         is_told = digest.algorithm in INDEXED
-        found = list(_of_other_uris(rows, capture, digest)) if is_told else full
+        found = list(full_with_digest(rows, capture, digest)) if is_told else full
     return sorted(found, key=lambda one: one.facts.record_id != wanted_id)
 
 
-def _of_other_uris(rows: RowStore, capture: Capture, digest: Digest) -> Iterator[Capture]:
-    """The earlier full records of its collection whose bodies had this digest when they landed."""
+def full_with_digest(rows: RowStore, capture: Capture, digest: Digest) -> Iterator[Capture]:
+    """The earlier full records of a revisit's collection whose bodies had this digest when they
+    landed, of whatever URI: some 256 at most.  Three round trips."""
     facts = read_entry(rows, capture.facts.archive_file).facts
-    if facts is None:
+    if facts is None or digest.algorithm not in INDEXED:
         return
     found = islice(scan_digest(rows, facts.collection, digest), _MOST_OF_A_DIGEST)
     keys = {one.entry.capture_key.encode("ascii") for one in found}

@@ -1,8 +1,8 @@
 """What a revisit that a crawler wrote refers to, by rows alone.
 
 As replay tools look for it: at the URI and second that it names; else by its record id, or by its
-digest among the captures of that URI; where it names no second, digest or id, any earlier capture
-of its URI may be meant.
+digest among the captures of that URI; else by both at another URI; where it names no second, digest
+or id, any earlier capture of its URI may be meant.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
+from pinakes.warc.digest import parse_digest
 
 from .captures import COLUMNS, TABLE, Capture, decode_capture, scan_captures_of
 from .file_rows import hidden_among
 from .many_ranges import rows_in
-from .payloads import at_moment, has_digest, may_have_digest
+from .payloads import at_moment, full_with_digest, has_digest, may_have_digest
 
 FULL = ("response", "resource")
 SEVERAL_MEANT = "this revisit may mean several records of unequal bodies"
@@ -120,9 +121,19 @@ class Targets:
             captures = (*scan_captures_of(self._rows, urlkey(uri)), *further)
             self._elsewhere[names] = _of_uri(
                 revisit, list(_full(captures)), has_second=named is not None
-            )
+            ) or list(self._of_other_uris(revisit))
         # Tools that go by URI and second alone are led there whatever its digest is.
         return self._elsewhere[names] or [one for one in at if one.facts.target_uri == uri]
+
+    def _of_other_uris(self, revisit: Capture) -> Iterator[Capture]:
+        """Those with the id that it names alone, found by its digest: no row leads from an id."""
+        facts = revisit.facts
+        digest = parse_digest(facts.declared_digest or "")
+        if facts.refers_to_id is None or facts.refers_to_target_uri is not None or digest is None:
+            return
+        for one in full_with_digest(self._rows, revisit, digest):
+            if one.facts.record_id == facts.refers_to_id:
+                yield one
 
 
 def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> list[Capture]:
