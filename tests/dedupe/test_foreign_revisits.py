@@ -159,6 +159,25 @@ def test_a_forged_field_of_ours_is_named_and_the_digest_decides(tmp_path: Path) 
     assert restored.count(b"WARC-Type: response") == 3
 
 
+@pytest.mark.parametrize("name", ["digest", "id alone, at another URL", "URI and date"])
+def test_filter_takes_their_originals_along(tmp_path: Path, name: str) -> None:
+    pair, path, out = PROVEN[name], tmp_path / "a.warc.gz", tmp_path / "out.warc.gz"
+    other = raw("response", {**sha1(OTHER), "WARC-Record-ID": "<urn:uuid:1>"}, HEAD + OTHER)
+    other = other.replace(b"http://example.org/x", b"http://example.org/z")
+    path.write_bytes(b"".join([*pair.files(), gzip.compress(other, mtime=0)]))
+    done = call("filter", path, "-o", out, "--type", "revisit", "--originals")
+    assert done.exit_code == 0, done
+    assert content(out.read_bytes()) == pair.original + pair.revisit
+
+
+def test_filter_names_what_has_no_original(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(NOT_PROVEN["names nothing"].files()[1])
+    done = call("filter", path, "-o", tmp_path / "out.warc.gz", "--originals")
+    assert done.exit_code == 3
+    assert "a revisit that names none" in done.err
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_real_ones_become_full(case: str, shared_data: Path, tmp_path: Path) -> None:
     paths = [shared_data / "cases" / name for name in CASES[case]]

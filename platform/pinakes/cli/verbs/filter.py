@@ -23,7 +23,7 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of, size_of
 from pinakes.cli.frame.selection_options import add_selection, is_selected, selection_of
-from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
+from pinakes.dedupe.references.originals import Name, Wanted, WithDigest, names_of, sure_names
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.index.selection import Selection
 from pinakes.rewrite.taken import RecordTaker, require_whole
@@ -83,15 +83,28 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 written = 0
             else:
                 written = _write(work, files, output, progress, console)
-        for wanted in sorted(work.wanted - work.found):
-            inputs.warn(
-                MalformedRecord(
-                    f"the original {wanted.target_uri} of {wanted.second} is not in these files",
-                    kind="originals that are not in these files",
+        for wanted in sorted(work.wanted, key=str):
+            if work.found.isdisjoint(wanted):
+                inputs.warn(
+                    MalformedRecord(
+                        f"the original {_named(wanted)} is not in these files",
+                        kind="originals that are not in these files",
+                    )
                 )
-            )
     _tell(work.taken, output, written, console, dry_run=arguments.dry_run)
     return Exit.SOME_FAILED if inputs.failed else Exit.DONE
+
+
+def _named(names: tuple[Name, ...]) -> str:
+    """What a revisit calls its original."""
+    if not names:
+        return "of a revisit that names none"
+    first = names[0]
+    if isinstance(first, Wanted):
+        return f"{first.target_uri} of {first.second}"
+    if isinstance(first, WithDigest):
+        return f"{first.target_uri} with {first.digest}"
+    return f"<{first.record_id}>"
 
 
 class _NothingTaken(Exception):
@@ -119,18 +132,19 @@ class _Filter:
         self._inputs = inputs
         self._selection = selection
         self.taken = taken
-        self.wanted: set[Wanted] = set()
-        """Originals of selected revisits.  Memory: some 300 bytes each."""
-        self.found: set[Wanted] = set()
+        self.wanted: set[tuple[Name, ...]] = set()
+        """Originals of selected revisits, each by one of these.  Memory: some 300 bytes each."""
+        self.found: set[Name] = set()
+        self._names: set[Name] = set()
 
     def want_originals(self, files: Sequence[InputFile], progress: Progress) -> None:
         """Look at every revisit once, before anything is written."""
         for file in files:
             for source, record in self._inputs.records(file, progress.advance):
                 if record.type == "revisit" and self._is_selected(source, record):
-                    wanted = wanted_by(record.header)
-                    if wanted is not None:
-                        self.wanted.add(wanted)
+                    names = sure_names(record.header)
+                    self.wanted.add(names)
+                    self._names.update(names)
 
     def take(
         self, files: Sequence[InputFile], taker: RecordTaker | None, progress: Progress
@@ -139,7 +153,7 @@ class _Filter:
         for file in files:
             warcinfo: Record | None = None
             for source, record in self._inputs.records(file, progress.advance):
-                if self._is_wanted(source, record) or self._is_selected(source, record):
+                if self._is_wanted(record) or self._is_selected(source, record):
                     if warcinfo is not None:
                         self._take_one(source, warcinfo, taker)
                     warcinfo = None
@@ -155,14 +169,12 @@ class _Filter:
     def _is_selected(self, source: Source, record: Record) -> bool:
         return is_selected(source, record, self._selection)
 
-    def _is_wanted(self, source: Source, record: Record) -> bool:
-        if not self.wanted or record.type not in ("response", "resource"):
+    def _is_wanted(self, record: Record) -> bool:
+        if not self._names or record.type not in ("response", "resource"):
             return False
-        place = place_of(source.name, record)
-        if place is None or place[0] not in self.wanted:
-            return False
-        self.found.add(place[0])
-        return True
+        found = self._names & names_of(record)
+        self.found |= found
+        return bool(found)
 
     def _take_one(self, source: Source, record: Record, taker: RecordTaker | None) -> None:
         try:

@@ -22,6 +22,8 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
+from .values import digest_of, normal_digest
+
 _FULL = ("response", "resource")
 _MOST_PLACES = 64
 
@@ -81,6 +83,33 @@ def named_by(header: Header) -> list[Name]:
         own = uri or header.outline()[0]
         found += [WithDigest(str(digest), one) for one in dict.fromkeys((own, None))]
     return found
+
+
+def sure_names(header: Header) -> tuple[Name, ...]:
+    """By which of these the original of a revisit is that record, and no other's: URI and second;
+    else its id, or its digest at the URI of the revisit."""
+    wanted = wanted_by(header)
+    if wanted is not None:
+        return (wanted,)
+    named = named_by(header)
+    return tuple(name for name in named if not isinstance(name, WithDigest) or name.target_uri)
+
+
+def names_of(record: Record) -> set[Name]:
+    """By what revisits may name a full record: its digest as declared, else its SHA-1.
+
+    None of one that is not whole.
+    """
+    found = place_of("", record)
+    if found is None:
+        return set()
+    names: set[Name] = {found[0]}
+    if record.record_id is not None:
+        names.add(WithId(record.record_id))
+    digest = normal_digest(digest_of(record))
+    if digest is not None:
+        names.add(WithDigest(digest, record.target_uri))
+    return names
 
 
 def names_original(header: Header, original: Record) -> bool:
