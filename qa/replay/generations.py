@@ -105,11 +105,15 @@ class GenerationReader:
         Raises:
             InputRefused: the file is not in the store, or is being ingested or removed.
             MalformedRecord: no record at that place.
+            DigestMismatch: it has other bytes than it had.
         """
         if self._generation == "current":
             with open_placed(self._rows, self._archive, placed) as record:
                 yield record
             return
         require_visible(self._rows, placed.entry.archive_file)
-        with open_record(self._archive, placed.file, placed.location) as record:
+        facts = placed.capture.facts
+        with open_record(
+            self._archive, placed.file, placed.location, landed=facts, rows=self._rows
+        ) as record:
             yield record

@@ -35,6 +35,7 @@ from .captures import (
 from .declared import has_declared_digest, may_stand_for
 from .file_rows import read_entry
 from .lookup import INDEXED, scan_digest
+from .sound_records import DIGESTS, StoredJudge, require_body_of, require_sound
 
 _WINDOW_BYTES = 1 << 16
 _MOST_OF_A_DIGEST = 256
@@ -42,56 +43,103 @@ _FRACTION = re.compile(r"[.]([0-9]+)")
 
 
 @contextmanager
-def open_record(archive: ArchiveReader, file: str, location: Location) -> Iterator[Record]:
-    """The record at a location in a stored file; read it within the `with`.
+def open_record(
+    archive: ArchiveReader,
+    file: str,
+    location: Location,
+    *,
+    landed: CaptureFacts | None = None,
+    rows: RowStore | None = None,
+    raw: bool = False,
+) -> Iterator[Record]:
+    """The record at a location in a stored file, to give it out; read it within the `with`.
+
+    Its bytes are compared with what is known of them before any is given (`sound_records`): with
+    the facts of the capture, `landed` or those that `rows` have of this place.  Not at all if
+    `raw`.
 
     Raises:
         InputRefused: the file does not exist.
         MalformedRecord: no record begins there.
+        DigestMismatch: it has other bytes than it had.
     """
     with archive.open(file) as opened:
         source = Source(opened, name=file, window_bytes=_WINDOW_BYTES)
-        record = read_record(source, location.offset, inner_offset=location.inner_offset)
+        place = (location.offset, location.inner_offset)
+        record = read_record(source, place[0], inner_offset=place[1], digests=DIGESTS)
         if not isinstance(record, Record) or record.offset != location.offset:
             raise MalformedRecord("no record begins here", file=file, offset=location.offset)
+        if not raw:
+            _require_sound(source, record, archive, rows, landed)
         yield record
+
+
+def _require_sound(
+    source: Source,
+    record: Record,
+    archive: ArchiveReader,
+    rows: RowStore | None,
+    landed: CaptureFacts | None,
+) -> None:
+    if rows is None:
+        require_sound(source, record, landed=landed)
+        return
+    judge = StoredJudge(rows, archive, source.name)
+    if landed is None:
+        judge.require_sound(source, record)
+    else:
+        require_sound(source, record, landed=landed, is_file_as_written=judge.is_as_written)
 
 
 @contextmanager
-def open_placed(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterator[Record]:
-    """The record of a capture, also if its file moved to another generation meanwhile."""
+def open_placed(
+    rows: RowStore, archive: ArchiveReader, placed: Placed, *, raw: bool = False
+) -> Iterator[Record]:
+    """The record of a capture, also if its file moved to another generation meanwhile.
+
+    Raises as `open_record`.
+    """
     require_visible(rows, placed.entry.archive_file)
     if archive.size(placed.file) is None:
         placed = next(place_captures(rows, [placed.capture]), placed)
-    with open_record(archive, placed.file, placed.location) as record:
+    facts = placed.capture.facts
+    with open_record(
+        archive, placed.file, placed.location, landed=facts, rows=rows, raw=raw
+    ) as record:
         yield record
 
 
-def read_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterator[bytes]:
+def read_body(
+    rows: RowStore, archive: ArchiveReader, placed: Placed, *, raw: bool = False
+) -> Iterator[bytes]:
     """The stored body of a capture, in pieces; a revisit's is that of its original.
 
-    Raises:
-        UnresolvedReference: the original is not in the store.
+    Raises as `open_body`.
     """
-    with open_body(rows, archive, placed) as record:
+    with open_body(rows, archive, placed, raw=raw) as record:
         yield from map(bytes, record.payload())
 
 
 @contextmanager
-def open_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterator[Record]:
+def open_body(
+    rows: RowStore, archive: ArchiveReader, placed: Placed, *, raw: bool = False
+) -> Iterator[Record]:
     """The record with the body of a capture: its own, or of a revisit its original's.
+
+    The original of a record that dedupe has made a revisit has the body with which that landed.
 
     Raises:
         UnresolvedReference: the original is not in the store, or nothing proves that it has the
             digest that the revisit declares.
+        DigestMismatch: one of the two has other bytes than it had.
     """
-    with open_placed(rows, archive, placed) as record:
+    with open_placed(rows, archive, placed, raw=raw) as record:
         if record.type != "revisit":
             yield record
             return
         declared = record.header.payload_digest
         original = resolve(rows, placed.capture, record)
-    with open_placed(rows, archive, original) as record:
+    with open_placed(rows, archive, original, raw=raw) as record:
         if record.type == "revisit":
             raise UnresolvedReference(
                 "it refers to a revisit, which has no body either", file=_where(placed.capture)
@@ -101,6 +149,8 @@ def open_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterato
                 f"nothing proves that its original has the digest {declared}",
                 file=_where(placed.capture),
             )
+        if not raw:
+            require_body_of(record, placed.capture.facts, file=_where(placed.capture))
         yield record
 
 

@@ -11,7 +11,6 @@ rows will be loaded later is `loading`, which fsck never completes.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -160,7 +159,7 @@ class Lander:
         facts = entry.facts
         with open_place(place) as source:
             source.watch(reached)
-            sha256 = _sha256_of(source)
+            sha256 = source.sha256()
             size = source.size
         if facts is None or (size, sha256) != (facts.size, facts.sha256):
             raise InputRefused(
@@ -339,10 +338,3 @@ def _is_finished(entry: FileEntry) -> bool:
     claim = entry.claim
     landing = claim is not None and claim.expires_ms and claim.act.startswith(_ACT)
     return entry.state is FileState.STORED and not landing
-
-
-def _sha256_of(source: Source) -> str:
-    state = hashlib.sha256()
-    for piece in source.pieces(0, source.size):
-        state.update(piece)
-    return state.hexdigest()

@@ -58,6 +58,11 @@ def passes_over_bytes(source: Source, start: int, end: int) -> bool:
     return False
 
 
+def has_checksums(source: Source, start: int, end: int) -> bool:
+    """See `compression`: always (each block has one)."""
+    return True
+
+
 def why_not_written(source: Source) -> str:
     """See `compression`: nothing hinders."""
     return ""

@@ -101,6 +101,11 @@ class Compression(Protocol):
         """Whether the members of `[start, end)` have bytes between them that are no content."""
         ...
 
+    def has_checksums(self, source: Source, start: int, end: int) -> bool:
+        """Whether checksums cover the content of all members of `[start, end)`; of members that
+        were read without damage."""
+        ...
+
     def why_not_written(self, source: Source) -> str:
         """Why no member can be made that may stand in this file; nothing where one can."""
         ...

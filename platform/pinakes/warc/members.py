@@ -57,6 +57,12 @@ def why_not_written(source: Source, compression: Compression | None) -> str:
     return "" if compression is None else compression.why_not_written(source)
 
 
+def has_checksums(source: Source, start: int, end: int) -> bool:
+    """Whether checksums cover the content of the members of `[start, end)`, read without damage."""
+    compression = compression_at(source, start)
+    return compression is not None and compression.has_checksums(source, start, end)
+
+
 def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
     """The content of one member in bounded pieces; its end goes to `ends`.
 

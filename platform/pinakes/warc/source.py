@@ -7,6 +7,7 @@ of the compressed bytes, about as much as the page faults of a map.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar, cast
@@ -128,6 +129,13 @@ class Source:
                 return
             yield view
             offset += len(view)
+
+    def sha256(self) -> str:
+        """The SHA-256 of the whole file, in hex; reads all of it."""
+        state = hashlib.sha256()
+        for piece in self.pieces(0, self.size):
+            state.update(piece)
+        return state.hexdigest()
 
     def again(self, *, window_bytes: int | None = None) -> Source:
         """Another window over the same file, for a reader at another place."""

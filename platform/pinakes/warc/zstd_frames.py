@@ -99,6 +99,20 @@ def passes_over_bytes(source: Source, start: int, end: int) -> bool:
     return at is None
 
 
+def has_checksums(source: Source, start: int, end: int) -> bool:
+    """See `compression`: by the header of each frame, which may have none."""
+    at: int | None = start
+    while at is not None and at < end:
+        if bytes(source.view(at, len(FRAME_MAGIC))) == FRAME_MAGIC:
+            try:
+                if not frame_header(source, at).has_checksum:
+                    return False
+            except Damage:
+                return False
+        at = proven_end(source, at)
+    return at is not None
+
+
 def why_not_written(source: Source) -> str:
     """See `compression`: each frame has to name the dictionary of its file."""
     file = dictionary_of(source)

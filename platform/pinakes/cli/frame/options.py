@@ -149,6 +149,15 @@ def _lines(lines: Iterable[str]) -> Iterator[str]:
             yield name
 
 
+def add_raw(parser: argparse.ArgumentParser) -> None:
+    """`--raw`: give out what is stored, also where it is damaged."""
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="do not compare the bytes with checksums and digests: give a damaged record, too",
+    )
+
+
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
     """`--dry-run`, for a verb that writes."""
     parser.add_argument(

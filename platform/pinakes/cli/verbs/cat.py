@@ -14,9 +14,10 @@ from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.declared import has_declared_digest, may_stand_for
 from pinakes.catalog.file_records import capture_at, name_in_store
 from pinakes.catalog.payloads import open_body, open_placed, open_record
+from pinakes.catalog.sound_records import require_sound
 from pinakes.catalog.withdrawals import require_none_at
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_raw, add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs.captures import Place, key_or_place
 from pinakes.dedupe.references.originals import (
@@ -26,7 +27,13 @@ from pinakes.dedupe.references.originals import (
     wanted_by,
 )
 from pinakes.dedupe.references.originals import Place as FoundPlace
-from pinakes.errors import ConfigError, InputRefused, MalformedRecord, UnresolvedReference
+from pinakes.errors import (
+    ConfigError,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    UnresolvedReference,
+)
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.profile import Stores, open_stores
@@ -43,6 +50,7 @@ class CatRequest:
     payload: bool
     decoded: bool
     headers: bool
+    raw: bool
     originals: str | None
     """The folder for originals of revisits on disk; None: the folder of the file."""
 
@@ -67,6 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --payload: without chunks and codings (gzip, deflate, br, zstd)",
     )
+    add_raw(parser)
     parser.add_argument(
         "--dir",
         metavar="DIR",
@@ -86,6 +95,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         payload=arguments.payload,
         decoded=arguments.decoded,
         headers=arguments.headers,
+        raw=arguments.raw,
         originals=arguments.dir,
     )
     named = key_or_place(arguments.capture)
@@ -127,21 +137,22 @@ def _pieces(record: Record, request: CatRequest) -> Iterable[bytes | memoryview]
 
 @contextmanager
 def _in_store(stores: Stores, named: bytes | Place, request: CatRequest) -> Iterator[Record]:
+    rows, archive, raw = stores.rows, stores.archive, request.raw
     if isinstance(named, bytes):
         key = named
     else:
-        found = capture_at(stores.archive, *named) if request.payload else None
+        found = capture_at(archive, *named) if request.payload else None
         if found is None:
             place = (named.file, named.offset, named.inner_offset or 0)
-            require_none_at(stores.rows, stores.archive, *place)
+            require_none_at(rows, archive, *place)
             location = Location(offset=named.offset, length=0, inner_offset=named.inner_offset or 0)
-            with open_record(stores.archive, named.file, location) as record:
+            with open_record(archive, named.file, location, rows=rows, raw=raw) as record:
                 yield record
             return
         key = found
     placed = _placed(stores, key)
     open_it = open_body if request.payload else open_placed
-    with open_it(stores.rows, stores.archive, placed) as record:
+    with open_it(rows, archive, placed, raw=raw) as record:
         yield record
 
 
@@ -162,36 +173,47 @@ def _on_disk(place: Place, request: CatRequest) -> Iterator[Record]:
         record = read_record(source, place.offset, inner_offset=place.inner_offset or 0)
         if not isinstance(record, Record) or record.offset != place.offset:
             raise MalformedRecord("no record begins here", file=place.file, offset=place.offset)
+        if not request.raw:
+            require_sound(source, record)
         if not (request.payload and record.type == "revisit"):
             yield record
             return
-    with _original_of(record, place, request.originals or folder_of(place.file)) as original:
+    with _original_of(record, place, request) as original:
         yield original
 
 
 @contextmanager
-def _original_of(revisit: Record, place: Place, folder: str) -> Iterator[Record]:
-    """The full record that a revisit refers to, proven by its digest.
+def _original_of(revisit: Record, place: Place, request: CatRequest) -> Iterator[Record]:
+    """The full record that a revisit refers to, proven by its digest; a whole one, if any is.
 
     The files are read until the one that it names; if none is, once more for those that have its
     digest, of its own URI first.
 
     Raises:
         UnresolvedReference: where it is in none of the files.
+        DigestMismatch: where it is damaged.
     """
-    header = revisit.header
+    header, damage = revisit.header, None
     if not named_by(header):
         raise UnresolvedReference(
             "the revisit names no original: no URI and date, no record id, no digest",
             file=place.file,
             offset=place.offset,
         )
+    folder = request.originals or folder_of(place.file)
     for path in _files_beside(place.file, folder):
         with open_place(path) as source:
             for record in iter_records(source, digests=()):
-                if isinstance(record, Record) and _is_meant(record, revisit):
-                    yield record
-                    return
+                if not (isinstance(record, Record) and _is_meant(record, revisit)):
+                    continue
+                try:
+                    if not request.raw:
+                        require_sound(source, record)
+                except DigestMismatch as error:
+                    damage = damage or error
+                    continue
+                yield record
+                return
     wanted = wanted_by(header)
     if wanted is None:
         found = _with_digest(revisit, place.file, folder)
@@ -202,7 +224,7 @@ def _original_of(revisit: Record, place: Place, folder: str) -> Iterator[Record]
                     yield again
                     return
     what = f", {wanted.target_uri} of {wanted.second}," if wanted else f" ({header.payload_digest})"
-    raise UnresolvedReference(
+    raise damage or UnresolvedReference(
         f"its original{what} is not among the files of {folder}: say where with --dir",
         file=place.file,
         offset=place.offset,

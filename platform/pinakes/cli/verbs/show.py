@@ -14,9 +14,10 @@ from pinakes.catalog.captures import Capture, Placed, get_captures, place_captur
 from pinakes.catalog.file_records import capture_at, name_in_store
 from pinakes.catalog.file_rows import scan_inflight
 from pinakes.catalog.payloads import open_record, read_body
+from pinakes.catalog.sound_records import require_sound
 from pinakes.catalog.withdrawals import require_none_at
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_raw, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.captures import Place, format_ms, key_or_place, withdrawal_words
 from pinakes.errors import (
@@ -39,6 +40,7 @@ class View:
 
     before_ms: int | None
     payload: bool
+    raw: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,13 +58,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write the stored body to standard output; it never changes",
     )
+    add_raw(parser)
     add_settings(parser, "store")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Cells, a record, or a body."""
     before_ms = _before_ms(arguments.as_of) if arguments.as_of else None
-    view = View(before_ms=before_ms, payload=arguments.payload)
+    view = View(before_ms=before_ms, payload=arguments.payload, raw=arguments.raw)
     named = key_or_place(arguments.capture)
     if isinstance(named, Place) and is_at(named.file):
         if before_ms is not None:
@@ -90,7 +93,7 @@ def _show_capture(stores: Stores, key: bytes, view: View, console: Console) -> N
         if key in found and found[key].withdrawal is not None:
             raise InputRefused(withdrawal_words(found[key]), file=name)
         # A body is the same in all generations of its file.
-        _write_body(stores, placed, name, console)
+        _write_body(stores, placed, name, view, console)
         return
     _print_cells(cells, name, placed, view.before_ms, console)
     _say_withdrawn(found.get(key), console)
@@ -103,13 +106,15 @@ def _say_withdrawn(capture: Capture | None, console: Console) -> None:
         console.say(withdrawal_words(capture))
 
 
-def _write_body(stores: Stores, placed: Placed | None, name: str, console: Console) -> None:
+def _write_body(
+    stores: Stores, placed: Placed | None, name: str, view: View, console: Console
+) -> None:
     if placed is None:
         raise UnresolvedReference(
             "the catalogue does not say where it is stored: run fsck", file=name
         )
     out = console.binary_out
-    for piece in read_body(stores.rows, stores.archive, placed):
+    for piece in read_body(stores.rows, stores.archive, placed, raw=view.raw):
         out.write(piece)
     out.flush()
 
@@ -177,6 +182,8 @@ def _show_local(place: Place, view: View, console: Console) -> None:
                 file=place.file,
                 offset=place.offset,
             )
+        if view.payload and not view.raw:
+            require_sound(source, record)
         _show_record(record, place, view, console)
 
 
@@ -191,7 +198,9 @@ def _show_place(stores: Stores, place: Place, view: View, console: Console) -> N
         raise ConfigError("only captures have a history, and this record is not a capture")
     require_none_at(stores.rows, stores.archive, place.file, place.offset, place.inner_offset or 0)
     location = Location(offset=place.offset, length=0, inner_offset=place.inner_offset or 0)
-    with open_record(stores.archive, place.file, location) as record:
+    # Of what is shown, findings are a part: only a body is given out.
+    raw = view.raw or not view.payload
+    with open_record(stores.archive, place.file, location, rows=stores.rows, raw=raw) as record:
         _show_record(record, place, view, console)
 
 

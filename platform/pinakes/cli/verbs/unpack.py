@@ -9,12 +9,19 @@ from functools import partial
 from pathlib import Path
 
 from pinakes.archive_store.local_files import make_folder
+from pinakes.catalog.sound_records import StoredJudge, require_sound
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
+from pinakes.cli.frame.options import add_inputs, add_raw, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of, size_of
 from pinakes.cli.frame.selection_options import add_selection, is_selected, selection_of
-from pinakes.errors import ConfigError, InputRefused, MalformedRecord, MissingExtra
+from pinakes.errors import (
+    ConfigError,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    MissingExtra,
+)
 from pinakes.extract.folder import PutFile, put_file
 from pinakes.extract.index_file import IndexFile
 from pinakes.extract.url_paths import INDEX, path_of_url, safe_part, safe_path, with_suffix
@@ -51,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--records", action="store_true", help="a WARC file for each record of any type instead"
     )
+    add_raw(parser)
     add_selection(parser)
     add_settings(parser, "store")
 
@@ -69,14 +77,14 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             IndexFile(folder / INDEX) as index,
             console.progress("unpack", total=sum(map(size_of, files))) as progress,
         ):
-            work = _Unpack(inputs, folder, index, console, stored=arguments.stored)
+            work = _Unpack(inputs, folder, index, console, arguments)
             put = work.put_record if arguments.records else work.put_body
             for file in files:
                 for source, record in inputs.records(file, progress.advance):
                     if is_selected(source, record, selection):
                         try:
                             put(file, source, record)
-                        except (InputRefused, MalformedRecord) as problem:
+                        except (DigestMismatch, InputRefused, MalformedRecord) as problem:
                             inputs.warn(problem)
     if console.json:
         console.say(work.text())
@@ -88,7 +96,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 class _Unpack:
     """What is put into the folder, and how much of what.
 
-    What cannot be put raises InputRefused or MalformedRecord, and nothing of it is there.
+    What cannot be put raises InputRefused, MalformedRecord or DigestMismatch, and nothing of it is
+    there.
     """
 
     def __init__(
@@ -97,19 +106,20 @@ class _Unpack:
         folder: Path,
         index: IndexFile,
         console: Console,
-        *,
-        stored: bool,
+        arguments: argparse.Namespace,
     ) -> None:
         self._inputs = inputs
         self._folder = folder
         self._index = index
         self._console = console
-        self._stored = stored
+        self._stored: bool = arguments.stored
+        self._raw: bool = arguments.raw
         self._counts: Counter[str] = Counter()
 
     def put_record(self, file: InputFile, source: Source, record: Record) -> None:
         """A record as a WARC file of its own, named by its place."""
         require_whole(source, record)
+        self._require_sound(file, source, record)
         compressed = compression_of(source, record.offset) is not None
         inside = self._inputs.inside[file] if isinstance(file, str) else source.name
         inner = f"+{record.inner_offset}" if record.inner_offset else ""
@@ -126,7 +136,7 @@ class _Unpack:
             raise MalformedRecord(_REVISIT, file=source.name, offset=record.offset)
         if record.type not in ("response", "resource"):
             return
-        require_undamaged(source, record)
+        self._require_sound(file, source, record)
         if not record.payload_size:
             self._counts["empty"] += 1
             return
@@ -140,6 +150,16 @@ class _Unpack:
         else:
             put = self._put_decoded(path, source, record, time)
         self._note(put, entry)
+
+    def _require_sound(self, file: InputFile, source: Source, record: Record) -> None:
+        if self._raw:
+            return
+        require_undamaged(source, record)
+        if isinstance(file, str):
+            require_sound(source, record)
+        else:
+            stores = self._inputs.stores
+            StoredJudge(stores.rows, stores.archive, source.name).require_sound(source, record)
 
     def _put_decoded(self, path: str, source: Source, record: Record, time: str | None) -> PutFile:
         """The body decoded; as it is stored, under another name, where it cannot be."""
