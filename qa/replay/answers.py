@@ -18,6 +18,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Capture, Placed, scan_captures_of
 from pinakes.catalog.file_rows import hidden_among
 from pinakes.catalog.payloads import resolve
+from pinakes.catalog.sound_records import require_body_of
 from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable, UnresolvedReference
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
@@ -207,6 +208,7 @@ class ArchiveAnswers:
                 "the record it refers to is a revisit, which has no body",
                 file=capture.key.decode("ascii"),
             )
+        require_body_of(original, capture.facts, file=capture.key.decode("ascii"))
         theirs = head_of(original)
         head = own if own is not None and is_own else theirs
         return _Opened(head, _payload_of(original, theirs, or_chunked=head.says_chunked))

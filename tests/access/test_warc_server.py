@@ -419,16 +419,17 @@ class LargeFile(RawIOBase):
 
 
 class LargeArchive:
-    """Every file is this one."""
+    """Every archive file is this one; sidecars are those of a store."""
 
-    def __init__(self, file: LargeFile) -> None:
+    def __init__(self, file: LargeFile, store: LandedStore) -> None:
         self.file = file
+        self.store = store
 
     def size(self, name: str) -> int:
         return LARGE
 
     def open(self, name: str) -> Any:
-        return self.file
+        return self.store.archive.open(name) if name.endswith(".parquet") else self.file
 
 
 LARGE = 32 << 20
@@ -444,10 +445,10 @@ def large_rows(store: LandedStore) -> Any:
 
 
 @pytest.mark.parametrize(("fails_at", "status"), [(0, 503), (4 * PIECE_BYTES, 206)])
-def test_store_that_fails(large_rows: Any, fails_at: int, status: int) -> None:
+def test_store_that_fails(store: LandedStore, large_rows: Any, fails_at: int, status: int) -> None:
     """Before the answer: 503.  Within it: the answer is cut off, and the file closed."""
     file = LargeFile(fails_at)
-    with asking(large_rows, LargeArchive(file)) as ask:
+    with asking(large_rows, LargeArchive(file, store)) as ask:
         answer = ask(NAME, Range=f"bytes=0-{LARGE - 1}")
     assert answer.status == status
     assert file.closed_event.is_set()
@@ -458,10 +459,12 @@ def test_store_that_fails(large_rows: Any, fails_at: int, status: int) -> None:
 
 
 @pytest.mark.parametrize("stalls", [False, True], ids=["leaves", "reads-nothing"])
-def test_client_that_goes_or_stalls_is_let_go(large_rows: Any, stalls: bool) -> None:
+def test_client_that_goes_or_stalls_is_let_go(
+    store: LandedStore, large_rows: Any, stalls: bool
+) -> None:
     file = LargeFile()
     bounds = Bounds(stalled_s=0.5)
-    with asking(large_rows, LargeArchive(file), bounds=bounds) as ask:
+    with asking(large_rows, LargeArchive(file, store), bounds=bounds) as ask:
         with connected(ask.address) as client:  # type: ignore[attr-defined]
             client.sendall(f"GET /warc/{NAME} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
             assert client.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
@@ -472,13 +475,13 @@ def test_client_that_goes_or_stalls_is_let_go(large_rows: Any, stalls: bool) -> 
 
 
 def test_many_streams_are_told_to_come_again(
-    large_rows: Any, monkeypatch: pytest.MonkeyPatch
+    store: LandedStore, large_rows: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pinakes.access.warc_server.STREAMS", 0)
-    with asking(large_rows, LargeArchive(LargeFile())) as ask:
-        assert ask(NAME, Range=f"bytes=0-{PIECE_BYTES - 1}").status == 206
+    with asking(large_rows, LargeArchive(LargeFile(), store)) as ask:
+        assert ask(NAME, Range=f"bytes=1-{PIECE_BYTES}").status == 206
         assert ask(NAME, "HEAD").status == 200
-        refused = ask(NAME, Range=f"bytes=0-{PIECE_BYTES}")
+        refused = ask(NAME, Range=f"bytes=1-{PIECE_BYTES + 1}")
     assert (refused.status, refused.headers["retry-after"]) == (503, "5")
 
 
@@ -486,7 +489,10 @@ def test_file_that_is_missing_is_the_store_s_fault(store: LandedStore, content: 
     (store.folder / "archive" / NAME).unlink()
     with asking(store.rows, store.archive) as ask:
         answer = ask(NAME)
-    assert (answer.status, answer.body) == (500, b"500 Internal Server Error\n")
+    assert (answer.status, answer.body) == (
+        500,
+        b"500 Internal Server Error: a-crawl/a.warc.gz: it is not in the archive store: run fsck\n",
+    )
 
 
 def test_line_ends_behind_an_open_record_may_be_asked_for_with_it(store: LandedStore) -> None:

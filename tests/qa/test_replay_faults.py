@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from archive_builders import frame
 from browsing import Browsing, ask_on, browsing
 from landed_stores import page, sha1_of
 
@@ -49,6 +51,21 @@ def test_a_byte_that_changed(at: Browsing, place: int) -> None:
     data[place] ^= 0xFF
     stored(at).write_bytes(data)
     check_fault(at, SITE, "c/a.warc.gz:0")
+
+
+@pytest.mark.parametrize("place", [600, 10_000, 20_000])
+@pytest.mark.parametrize("form", ["a.warc", "a.warc.zst"])
+def test_a_byte_that_changed_where_there_is_no_checksum(
+    at: Browsing, form: str, place: int
+) -> None:
+    record = gzip.decompress(page(SITE, NOISE))
+    at.store.land("c", form, record if form == "a.warc" else frame(record, checksum=False))
+    assert at.ask(SITE).body == NOISE
+    file = stored(at).with_name(form)
+    data = bytearray(file.read_bytes())
+    data[place] ^= 0xFF
+    file.write_bytes(data)
+    check_fault(at, SITE, f"c/{form}:0")
 
 
 @pytest.mark.parametrize("left", [0, 1, 100, 10_000, 20_000])

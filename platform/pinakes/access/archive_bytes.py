@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import BinaryIO
 
 from pinakes.archive_store.port import ArchiveReader
@@ -25,6 +26,7 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14, parse_date
 
+from .checked_bytes import CheckedBytes, RecordProofs
 from .rules import AccessRules
 
 _LONGEST_NAME = 4096
@@ -62,6 +64,7 @@ class ArchiveBytes:
         self._archive = archive
         self._rules = rules
         self._now = now
+        self._proofs = RecordProofs(rows, archive)
 
     @property
     def gives_records_only(self) -> bool:
@@ -80,8 +83,8 @@ class ArchiveBytes:
         except InputRefused:
             return None
 
-    def open(self, file: StoredGeneration, start: int, end: int) -> BinaryIO:
-        """Open it to give out these bytes; not for several threads.
+    def open(self, file: StoredGeneration, start: int, end: int) -> CheckedBytes:
+        """Open it to give out these bytes, which are compared with what is known of them.
 
         Raises:
             Denied: they may not be given out, or the file was removed meanwhile.
@@ -95,6 +98,13 @@ class ArchiveBytes:
             row.offset < end and start < row.offset + row.length for row in self._still_there(file)
         ):
             raise Withdrawn
+        opened = self._opened(file)
+        if (start, end) == (0, file.size):
+            return CheckedBytes(opened, start, end, name=file.name, sha256=file.sha256)
+        prove = partial(self._proofs.require_sound, file=file, start=start, end=end)
+        return CheckedBytes(opened, start, end, name=file.name, prove=prove)
+
+    def _opened(self, file: StoredGeneration) -> BinaryIO:
         try:
             return self._archive.open(file.name)
         except InputRefused as error:

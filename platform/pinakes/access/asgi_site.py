@@ -11,7 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pinakes.errors import ConfigError, Conflict, InputRefused, PinakesError, StoreUnavailable
+from pinakes.errors import (
+    ConfigError,
+    Conflict,
+    DigestMismatch,
+    InputRefused,
+    PinakesError,
+    StoreUnavailable,
+)
 
 from .asgi import (
     Application,
@@ -162,6 +169,8 @@ def _told_of(error: Exception) -> tuple[int, str]:
         return 503, "Service Unavailable: the store does not answer, try again later"
     if isinstance(error, (InputRefused, ConfigError)):
         return 400, error.message[:_WORDS_CHARACTERS]
+    if isinstance(error, DigestMismatch):
+        return 500, f"Internal Server Error: {error}"[:_WORDS_CHARACTERS]
     if isinstance(error, Conflict):
         return 409, error.message[:_WORDS_CHARACTERS]
     return 500, ""

@@ -14,24 +14,24 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import partial
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from pinakes.catalog.stored_generations import StoredGeneration
-from pinakes.errors import DigestMismatch, MalformedRecord
+from pinakes.errors import MalformedRecord
 from pinakes.warc.source import Source
 
 from .archive_bytes import ArchiveBytes, Denied, Dropped, Withdrawn
 from .asgi import Message, Receive, Scope, Send, header_values, send_line
 from .byte_range import NotSatisfiable, select_range
+from .checked_bytes import PIECE_BYTES, CheckedBytes
 from .gzip_records import gzip_record, has_foreign_members
 
 PREFIX = b"/warc/"
 GZIP_PREFIX = b"/gzip/"
 THREADS = 16
-PIECE_BYTES = 1 << 18
 STREAMS = 128
 """Answers of several pieces at once in a process."""
 
@@ -43,14 +43,9 @@ T = TypeVar("T")
 
 
 class _Opened(NamedTuple):
-    """An answer's bytes: those of `file` from `start` to `end`.
+    """An answer's bytes; `is_gzip` is whether they are the record made into gzip."""
 
-    `is_gzip` is whether they are the record made into gzip, in a temporary file.
-    """
-
-    file: BinaryIO
-    start: int
-    end: int
+    content: CheckedBytes
     is_gzip: bool = False
 
 
@@ -155,23 +150,21 @@ class WarcServer:
         except MalformedRecord as problem:
             await send_line(send, 416, f"not the range of a record: {problem.message}")
             return
+        content = opened.content
         try:
-            size = opened.end - opened.start
-            headers = [(b"content-length", b"%d" % size)]
+            headers = [(b"content-length", b"%d" % content.size)]
             if part is not None:
+                last = start + content.size - 1
                 whole = b"*" if opened.is_gzip else b"%d" % file.size
-                headers.append(
-                    (b"content-range", b"bytes %d-%d/%b" % (start, start + size - 1, whole))
-                )
+                headers.append((b"content-range", b"bytes %d-%d/%b" % (start, last, whole)))
             await send(self._head(206 if part is not None else 200, file, headers))
-            at = opened.start + len(first)
-            more = not opened.file.closed
+            more = is_get and not content.is_done
             await send({"type": "http.response.body", "body": first, "more_body": more})
             if more:
-                await self._send_rest(receive, send, opened.file, at, opened.end)
+                await self._send_rest(receive, send, content)
         finally:
-            if not opened.file.closed:
-                await self._in_thread(opened.file.close)
+            if not content.file.closed:
+                await self._in_thread(content.close)
 
     async def _find(self, name: str) -> StoredGeneration | None:
         """The file of that name; what was found stands for a moment.
@@ -194,41 +187,51 @@ class WarcServer:
     ) -> tuple[bytes, _Opened]:
         """The first piece, and what there is to read; closed where nothing else is."""
         opened = self._open(file, part)
-        is_more = False
+        content, is_more = opened.content, False
         try:
-            first = _read(opened.file, opened.start, opened.end) if is_get else b""
-            is_more = is_get and opened.start + len(first) < opened.end
+            first = content.next_piece() if is_get else b""
+            is_more = is_get and not content.is_done
         finally:
             if not is_more:
-                opened.file.close()
+                content.close()
         return first, opened
 
     def _open(self, file: StoredGeneration, part: tuple[int, int] | None) -> _Opened:
         start, end = part or (0, file.size)
-        stored = _Opened(self._files.open(file, start, end), start, end)
+        stored = self._files.open(file, start, end)
         if not self._in_gzip:
-            return stored
-        with ExitStack() as stack:
-            stack.enter_context(stored.file)
-            source = Source(stored.file, name=file.name)
-            if not has_foreign_members(source, start):
-                stack.pop_all()
-                return stored
-            if part is None:
-                raise _NeedsRange
-            member, size = gzip_record(source, start, end)
-            return _Opened(member, 0, size, is_gzip=True)
+            return _Opened(stored)
+        try:
+            made = self._made_into_gzip(stored, file, part)
+        except BaseException:
+            stored.close()
+            raise
+        if made is None:
+            return _Opened(stored)
+        stored.close()
+        return _Opened(made, is_gzip=True)
 
-    async def _send_rest(
-        self, receive: Receive, send: Send, opened: BinaryIO, at: int, end: int
-    ) -> None:
+    def _made_into_gzip(
+        self, stored: CheckedBytes, file: StoredGeneration, part: tuple[int, int] | None
+    ) -> CheckedBytes | None:
+        """The record made into gzip; None where a client of gzip can read it as it is."""
+        source = Source(stored.file, name=file.name)
+        if not has_foreign_members(source, part[0] if part else 0):
+            return None
+        if part is None:
+            raise _NeedsRange
+        stored.require_proven()
+        member, size = gzip_record(source, *part)
+        return CheckedBytes(member, 0, size, name=file.name)
+
+    async def _send_rest(self, receive: Receive, send: Send, content: CheckedBytes) -> None:
         gone = asyncio.ensure_future(_until_gone(receive))
         self._streams += 1
         try:
-            while at < end and not gone.done():
-                piece = await self._in_thread(_read, opened, at, end)
-                at += len(piece)
-                await send({"type": "http.response.body", "body": piece, "more_body": at < end})
+            while not (content.is_done or gone.done()):
+                piece = await self._in_thread(content.next_piece)
+                more = not content.is_done
+                await send({"type": "http.response.body", "body": piece, "more_body": more})
         finally:
             self._streams -= 1
             gone.cancel()
@@ -256,14 +259,6 @@ class WarcServer:
     async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, partial(function, *arguments))
-
-
-def _read(opened: BinaryIO, at: int, end: int) -> bytes:
-    opened.seek(at)
-    piece = opened.read(min(PIECE_BYTES, end - at))
-    if not piece:
-        raise DigestMismatch("a stored file is shorter than what was written", offset=at)
-    return piece
 
 
 async def _until_gone(receive: Receive) -> None:

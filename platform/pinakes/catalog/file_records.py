@@ -23,7 +23,14 @@ from pinakes.warc.source import Source
 
 from .file_rows import TABLE, FileEntry, read_entry
 from .requests import iter_rows
-from .sidecar import SidecarRow, read_sidecar, read_sidecar_at, sidecar_name
+from .sidecar import (
+    Places,
+    SidecarRow,
+    read_places,
+    read_sidecar,
+    read_sidecar_at,
+    sidecar_name,
+)
 
 
 def read_generations(store: RowStore, archive_file: str) -> dict[int, GenerationFacts]:
@@ -117,6 +124,17 @@ def sidecar_rows_at(archive: ArchiveReader, name: str, offset: int) -> list[Side
     """
     with _sidecar(archive, name) as file:
         return read_sidecar_at(file, offset)
+
+
+def sidecar_places(archive: ArchiveReader, name: str) -> Places:
+    """Where the records of a stored file are: `read_places`.
+
+    Raises:
+        InputRefused: it has no sidecar.
+        MalformedRecord: the sidecar is damaged.
+    """
+    with _sidecar(archive, name) as file:
+        return read_places(file)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ decides whether a digest that does not fit shows rot.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 from pinakes.archive_store.port import ArchiveReader
@@ -125,13 +126,15 @@ def _why_not_as_declared(record: Record, landed: CaptureFacts | None) -> str | N
 
 
 class StoredJudge:
-    """Knows what a store has of the records of one of its files."""
+    """Knows what a store has of the records of one of its files.  Safe for several threads."""
 
     def __init__(self, rows: RowStore, archive: ArchiveReader, name: str) -> None:
         """`name` is that of the stored file."""
         self._rows = rows
         self._archive = archive
         self._name = name
+        self._as_written: bool | None = None
+        self._hashing = threading.Lock()
 
     def require_sound(self, source: Source, record: Record) -> None:
         """As `require_sound`, for a record at a place that somebody named.
@@ -148,12 +151,17 @@ class StoredJudge:
         require_sound(source, record, landed=landed, is_file_as_written=self.is_as_written)
 
     def is_as_written(self) -> bool:
-        """Whether the file has the SHA-256 that the catalogue has of it.  Reads all of it."""
-        generation = find_generation(self._rows, self._name)
-        if generation is None:
-            return False
-        with self._archive.open(self._name) as file:
-            return Source(file, name=self._name).sha256() == generation.sha256
+        """Whether the file has the SHA-256 that the catalogue has of it.
+
+        Reads all of it, once for each judge.
+        """
+        with self._hashing:
+            if self._as_written is None:
+                generation = find_generation(self._rows, self._name)
+                with self._archive.open(self._name) as file:
+                    found = Source(file, name=self._name).sha256()
+                self._as_written = generation is not None and found == generation.sha256
+            return self._as_written
 
     def _by_row(self, record: Record) -> CaptureFacts | None:
         file = generation_of(self._name)

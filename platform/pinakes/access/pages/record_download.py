@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from itertools import chain
 
 from pinakes.access.archive_bytes import Denied, Dropped, Withdrawn
+from pinakes.access.checked_bytes import CheckedBytes
 from pinakes.access.readable import ReadableCaptures
 from pinakes.catalog.captures import Placed
 from pinakes.errors import DigestMismatch, InputRefused
 
-_PIECE_BYTES = 1 << 18
 _ENDINGS = (".warc.gz", ".arc.gz", ".warc.zst", ".warc.bz2", ".arc.bz2", ".warc", ".arc")
 
 
@@ -27,6 +27,7 @@ def record_bytes(captures: ReadableCaptures, placed: Placed) -> Iterator[bytes]:
     Raises:
         InputRefused: the file is not there, or is shorter; or its member holds another record
             that may not be given out, or was withdrawn.
+        DigestMismatch: it has other bytes than it had; of a large one before the last piece.
     """
     try:
         opened = _opened(captures, placed)
@@ -36,12 +37,12 @@ def record_bytes(captures: ReadableCaptures, placed: Placed) -> Iterator[bytes]:
             raise InputRefused("the capture is not there any more", file=placed.file) from None
         placed = again.placed
         opened = _opened(captures, placed)
-    pieces = _pieces(opened, placed)
+    pieces = opened.pieces()
     first = next(pieces, b"")
-    return _chained(first, pieces)
+    return chain((first,), pieces)
 
 
-def _opened(captures: ReadableCaptures, placed: Placed) -> BinaryIO:
+def _opened(captures: ReadableCaptures, placed: Placed) -> CheckedBytes:
     file, start = captures.files.find(placed.file), placed.location.offset
     if file is None:
         raise InputRefused("the file is not there any more", file=placed.file)
@@ -55,20 +56,3 @@ def _opened(captures: ReadableCaptures, placed: Placed) -> BinaryIO:
         raise InputRefused("a record in the same member was withdrawn", file=placed.file) from error
     except DigestMismatch as error:
         raise InputRefused(error.message, file=placed.file) from error
-
-
-def _pieces(opened: BinaryIO, placed: Placed) -> Iterator[bytes]:
-    left = placed.location.length
-    with opened as file:
-        file.seek(placed.location.offset)
-        while left:
-            piece = file.read(min(left, _PIECE_BYTES))
-            if not piece:
-                raise InputRefused("the file ends before the record does", file=placed.file)
-            left -= len(piece)
-            yield piece
-
-
-def _chained(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
