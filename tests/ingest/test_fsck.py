@@ -29,6 +29,7 @@ from pinakes.index.urlkey import urlkey
 from pinakes.ingest import fsck
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
+from pinakes.ingest.file_removal import FileRemover
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import CODES, FsckFinding
 from pinakes.ingest.removal import REMOVE, Remover
@@ -272,6 +273,27 @@ def end_crawl(store: LandedStore, crawl: str) -> None:
 
 
 # --- acts that died
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", ["landing", "fsck", "removal"])
+def test_the_act_that_completes_a_dead_one_forgets_its_token(store: LandedStore, ends: str) -> None:
+    def killed() -> None:
+        child = LandedStore(store.folder)
+        child.land("dead", f"{step}.warc.gz", page("http://d.example/"), at=kill_at(step))
+
+    for step in range(9):
+        assert in_child(killed) == KILLED
+        if ends == "landing":
+            store.land("dead", f"{step}.warc.gz", page("http://d.example/"))
+        elif ends == "fsck":
+            look(store, repair=True)
+        else:
+            FileRemover(store.rows, store.archive, store.actor).remove(f"dead/{step}.warc.gz")
+        claim = read_entry(store.rows, f"dead/{step}.warc.gz").claim
+        assert claim is not None
+        assert (claim.expires_ms, claim.dead) == (0, ()), step
+        assert not any(".landing" in name for name in store.names()), step
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, AsideFile
 
@@ -17,11 +18,16 @@ def aside_token(claim_token: str, part: str) -> str:
     return f"{claim_token}.{part}"
 
 
-def clear_dead_asides(archive: ArchiveStore, held: Held) -> None:
-    """Delete what acts that died holding this file's claim were writing."""
+def clear_dead_asides(archive: ArchiveStore, held: Held) -> Held:
+    """Delete what acts that died holding this file's claim were writing.
+
+    The claim that is returned names them no longer, and so the stored one once it is renewed or
+    released.
+    """
     for token in held.claim.dead:
         for part in (COPY, REWRITTEN, SIDECAR):
             archive.delete(f"{ASIDE}/{aside_token(token, part)}")
+    return replace(held, claim=replace(held.claim, dead=()))
 
 
 def publish_pair(

@@ -89,4 +89,5 @@ def leave_lease(store: RowStore, held: HeldLease) -> None:
 
 def release_lease(store: RowStore, held: HeldLease) -> None:
     """Release the lease; its act time is kept, because the next act must be later."""
-    _cell_of(held.collection).renew(store, held.lease, expires_ms=0)
+    done = replace(held.lease, dead=())  # nothing is written aside under its token
+    _cell_of(held.collection).renew(store, done, expires_ms=0)

@@ -9,6 +9,7 @@ and wait; nothing else does.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
@@ -81,4 +82,4 @@ def renew_pin(store: RowStore, pin: Claim, now_ms: int) -> Claim:
 
 def release_pin(store: RowStore, pin: Claim) -> None:
     """Release the pin; its act time is kept, because the next act must be later."""
-    _CELL.renew(store, pin, expires_ms=0)
+    _CELL.renew(store, replace(pin, dead=()), expires_ms=0)  # nothing is aside under its token

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine, format_line
+from pinakes.index.not_whole import iter_naming
 from pinakes.index.record_lines import RecordLine, format_record_line, iter_record_lines
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.reader import Item, iter_records
@@ -49,39 +50,43 @@ def iter_manifest_pieces(
     `advance` is called with the number of bytes read.  If a file changes while it is read,
     lines have already been yielded; the refusal comes after them.
     """
-    stretches: list[DamagedStretch] = []
+    faults: list[MalformedRecord] = []
     format_one = _formatter(form)
     try:
         with opened as source:
-            lines = _iter_lines(source, name, form, stretches.append)
+            lines = _iter_lines(source, name, form, faults.append)
             told = 0
             while piece := list(islice(lines, _LINES_A_PIECE)):
                 yield "".join([f"{text}\n" for text in map(format_one, piece)]).encode("utf-8")
-                yield from _taken(stretches, name)
+                yield from _taken(faults)
                 advance(source.position - told)
                 told = source.position
             advance(source.size - told)
             source.check_unchanged()
     except InputRefused as refusal:
         yield refusal
-    yield from _taken(stretches, name)
+    yield from _taken(faults)
 
 
-def _taken(stretches: list[DamagedStretch], name: str) -> Iterator[PinakesError]:
-    for offset, end, reason in stretches:
-        what = f"{reason}: {end - offset} bytes left out"
-        yield MalformedRecord(what, file=name, offset=offset, kind=f"bytes left out: {reason}")
-    stretches.clear()
+def _taken(faults: list[MalformedRecord]) -> Iterator[PinakesError]:
+    yield from faults
+    faults.clear()
 
 
 def _iter_lines(
-    source: Source, name: str, form: ManifestForm, on_damage: Callable[[DamagedStretch], None]
+    source: Source, name: str, form: ManifestForm, on_fault: Callable[[MalformedRecord], None]
 ) -> Iterator[Line]:
+    def on_damage(stretch: DamagedStretch) -> None:
+        what = f"{stretch.reason}: {stretch.end - stretch.offset} bytes left out"
+        kind = f"bytes left out: {stretch.reason}"
+        on_fault(MalformedRecord(what, file=name, offset=stretch.offset, kind=kind))
+
     if form.records:
-        intact = _intact(iter_records(source, digests=()), on_damage)
-        return iter_record_lines(intact, file=name)
+        items = iter_naming(iter_records(source, digests=()), name, on_fault)
+        return iter_record_lines(_intact(items, on_damage), file=name)
+    items = iter_records(source, digests=(form.algorithm,), skip_gets=True)
     lines = iter_manifest(
-        iter_records(source, digests=(form.algorithm,), skip_gets=True),
+        iter_naming(items, name, on_fault),
         file=name,
         algorithm=form.algorithm,
         now=form.now,

@@ -71,8 +71,7 @@ class Actor:
         renew_lease(rows, lease, self.now_ms())
         act, after_ms = lease.lease.act, lease.lease.act_time_ms
         held = self.claim(rows, archive_file, act=act, after_ms=after_ms)
-        clear_dead_asides(archive, held)
-        return held
+        return clear_dead_asides(archive, held)
 
     def lease(self, rows: RowStore, collection: str, *, act: str) -> HeldLease:
         """Take a collection's lease for an act: see `take_lease`."""

@@ -137,7 +137,7 @@ class FileRemover:
         except BaseException:
             release_claim(self._rows, held)
             raise
-        clear_dead_asides(self._archive, held)
+        held = clear_dead_asides(self._archive, held)
         state = self._leave(held)
         entry = read_entry(self._rows, archive_file)
         names = self._names(entry)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeGuard
 
 from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_rows import (
     FileEntry,
@@ -83,6 +84,7 @@ class DeadActs:
         held = self._claim(entry.archive_file)
         try:
             self._require_as(entry)
+            held = clear_dead_asides(self._archive, held)
             yield held
         finally:
             release_claim(self._rows, held)

@@ -132,7 +132,7 @@ class Lander:
         if _is_finished(entry):
             return self._compare_known(place, entry, reached)
         held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
-        clear_dead_asides(self._archive, held)
+        held = clear_dead_asides(self._archive, held)
         self._at("claimed")
         # Another process may have finished it before our claim, or died after `stored`.
         entry = read_entry(self._rows, archive_file)

@@ -59,6 +59,10 @@ UNREADABLE = frozenset({"crc", "damaged", "truncated"})
 """Of these, those by which bytes of the block may be missing or wrong."""
 
 
+NOT_WHOLE = frozenset({"crc", "damaged"})
+"""Of these, those by which bytes of the block are wrong, and not only missing."""
+
+
 class DamagedStretch(NamedTuple):
     """Bytes of an archive file that are not a record: `[offset, end)`, and why."""
 

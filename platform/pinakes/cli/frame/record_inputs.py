@@ -26,6 +26,7 @@ from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesError
 from pinakes.index.entries import Entry, entry_of
+from pinakes.index.not_whole import iter_naming
 from pinakes.profile import Stores, open_stores
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
@@ -42,6 +43,10 @@ def size_of(file: InputFile) -> int:
     if isinstance(file, str):
         return size_at(file) or 0
     return file.facts.size if file.facts is not None else 0
+
+
+def named_later(problem: PinakesError) -> None:
+    """For verbs that name a damaged record where they would take it."""
 
 
 class RecordInputs:
@@ -127,16 +132,22 @@ class RecordInputs:
         yield from self.guarded(iter_stored_entries(self.stores.archive, file))
 
     def records(
-        self, file: InputFile, advance: Callable[[int], None] = lambda count: None
+        self,
+        file: InputFile,
+        advance: Callable[[int], None] = lambda count: None,
+        *,
+        on_fault: Callable[[PinakesError], None] | None = None,
     ) -> Iterator[tuple[Source, Record]]:
         """See `read_records`; of a file in the store, too."""
+        on_fault = on_fault or self.warn
         if isinstance(file, str):
-            yield from read_records(file, self.warn, advance, opened=self._given.opened)
+            opened_by = self._given.opened
+            yield from read_records(file, self.warn, advance, opened=opened_by, on_fault=on_fault)
             return
         name = file.stored_name
         left_out = self.left_out(file)
         with self.stores.archive.open(name) as opened:
-            for source, record in _intact(Source(opened, name=name), self.warn, advance):
+            for source, record in _intact(Source(opened, name=name), self.warn, advance, on_fault):
                 if record.ordinal not in left_out:
                     yield source, record
 
@@ -175,24 +186,29 @@ def read_records(
     advance: Callable[[int], None] = lambda count: None,
     *,
     opened: Callable[[str], AbstractContextManager[Source]] = open_place,
+    on_fault: Callable[[PinakesError], None] | None = None,
 ) -> Iterator[tuple[Source, Record]]:
     """Every record of a file at a path or URL, with the open file; bodies are not hashed.
 
-    `warn` gets what cannot be read, `advance` is called with the number of bytes read.
+    `warn` gets what cannot be read, `on_fault` records that are not whole (None: `warn` does);
+    `advance` is called with the number of bytes read.
     """
     try:
         with opened(path) as source:
-            yield from _intact(source, warn, advance)
+            yield from _intact(source, warn, advance, on_fault or warn)
             source.check_unchanged()
     except InputRefused as refusal:
         warn(refusal)
 
 
 def _intact(
-    source: Source, warn: Callable[[PinakesError], None], advance: Callable[[int], None]
+    source: Source,
+    warn: Callable[[PinakesError], None],
+    advance: Callable[[int], None],
+    on_fault: Callable[[PinakesError], None],
 ) -> Iterator[tuple[Source, Record]]:
     told = 0
-    for item in iter_records(source, digests=()):
+    for item in iter_naming(iter_records(source, digests=()), source.name, on_fault):
         if isinstance(item, DamagedStretch):
             what = f"{item.reason}: {item.end - item.offset} bytes left out"
             warn(MalformedRecord(what, file=source.name, offset=item.offset))

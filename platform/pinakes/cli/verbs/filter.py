@@ -21,7 +21,13 @@ from pinakes.cli.frame.options import (
 )
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
-from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of, size_of
+from pinakes.cli.frame.record_inputs import (
+    InputFile,
+    RecordInputs,
+    named_later,
+    record_inputs_of,
+    size_of,
+)
 from pinakes.cli.frame.selection_options import add_selection, is_selected, selection_of
 from pinakes.dedupe.references.originals import Name, Wanted, WithDigest, names_of, sure_names
 from pinakes.errors import ConfigError, MalformedRecord
@@ -140,7 +146,9 @@ class _Filter:
     def want_originals(self, files: Sequence[InputFile], progress: Progress) -> None:
         """Look at every revisit once, before anything is written."""
         for file in files:
-            for source, record in self._inputs.records(file, progress.advance):
+            for source, record in self._inputs.records(
+                file, progress.advance, on_fault=named_later
+            ):
                 if record.type == "revisit" and self._is_selected(source, record):
                     names = sure_names(record.header)
                     self.wanted.add(names)
@@ -152,7 +160,9 @@ class _Filter:
         """Write what is selected, and before the first of a file its warcinfo."""
         for file in files:
             warcinfo: Record | None = None
-            for source, record in self._inputs.records(file, progress.advance):
+            for source, record in self._inputs.records(
+                file, progress.advance, on_fault=named_later
+            ):
                 if self._is_wanted(record) or self._is_selected(source, record):
                     if warcinfo is not None:
                         self._take_one(source, warcinfo, taker)
@@ -160,6 +170,9 @@ class _Filter:
                     self._take_one(source, record, taker)
                 elif record.type == "warcinfo":
                     warcinfo = record
+
+    def _records(self, file: InputFile, progress: Progress) -> Iterator[tuple[Source, Record]]:
+        return self._inputs.records(file, progress.advance, on_fault=named_later)
 
     def require_any(self) -> None:
         """Raise where nothing was taken."""

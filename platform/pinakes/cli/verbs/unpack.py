@@ -13,7 +13,13 @@ from pinakes.catalog.sound_records import StoredJudge, require_sound
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_inputs, add_raw, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of, size_of
+from pinakes.cli.frame.record_inputs import (
+    InputFile,
+    RecordInputs,
+    named_later,
+    record_inputs_of,
+    size_of,
+)
 from pinakes.cli.frame.selection_options import add_selection, is_selected, selection_of
 from pinakes.errors import (
     ConfigError,
@@ -80,7 +86,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             work = _Unpack(inputs, folder, index, console, arguments)
             put = work.put_record if arguments.records else work.put_body
             for file in files:
-                for source, record in inputs.records(file, progress.advance):
+                for source, record in inputs.records(file, progress.advance, on_fault=named_later):
                     if is_selected(source, record, selection):
                         try:
                             put(file, source, record)

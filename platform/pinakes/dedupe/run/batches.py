@@ -125,7 +125,7 @@ def _choose(
     if name in run.moved:
         # This run died after the file's move: it has been done, and may still be claimed.
         held = run.claim(name)
-        clear_dead_asides(run.archive, held)
+        held = clear_dead_asides(run.archive, held)
         release_claim(run.rows, held)
         report.files_left["done already"] += 1
         return None

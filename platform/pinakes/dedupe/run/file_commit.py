@@ -56,7 +56,7 @@ class FileCommitter:
             held = self._claim(name)
         except Conflict as problem:
             return Committed(name, CLAIMED, problem)
-        clear_dead_asides(self._archive, held)
+        held = clear_dead_asides(self._archive, held)
         try:
             committed = self._commit_claimed(held, outcome, written)
         except (Conflict, DigestMismatch, InputRefused) as problem:

@@ -92,7 +92,7 @@ class FileRewriter:
             held = self._claim(task.archive_file)
         except Conflict as problem:
             return Committed(task.archive_file, CLAIMED, problem)
-        clear_dead_asides(self._archive, held)
+        held = clear_dead_asides(self._archive, held)
         try:
             committed = self._write_claimed(held, task, done)
         except (DigestMismatch, InputRefused) as problem:

@@ -45,6 +45,7 @@ from pinakes.errors import (
 )
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import ManifestLine, format_line
+from pinakes.index.not_whole import iter_naming
 from pinakes.index.scan import iter_manifest
 from pinakes.rewrite.replace import Replacement, watched
 from pinakes.warc.file_progress import Advance, FileProgress
@@ -139,10 +140,12 @@ class FilesRun:
             try:
                 with FileProgress(advance, self._sizes[name]) as done, open_place(name) as source:
                     source.watch(done.reached)
+                    algorithm = self._request.algorithm
+                    items = iter_records(source, digests=(algorithm,), skip_gets=True)
                     yield from iter_manifest(
-                        iter_records(source, digests=(self._request.algorithm,), skip_gets=True),
+                        iter_naming(items, name, self._on_problem),
                         file=name,
-                        algorithm=self._request.algorithm,
+                        algorithm=algorithm,
                         now=self._request.now,
                         on_damage=partial(self._name_stretch, name),
                     )

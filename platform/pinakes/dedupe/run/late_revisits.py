@@ -80,7 +80,7 @@ class LateRevisits:
             elif entry.claim and entry.claim.expires_ms and entry.claim.act == self._run:
                 # Moved by this run before it died, and not given back.
                 held = self._claim(name)
-                clear_dead_asides(self._archive, held)
+                held = clear_dead_asides(self._archive, held)
                 release_claim(self._rows, held)
         return sum(map(len, wanted.values()))
 
@@ -103,7 +103,7 @@ class LateRevisits:
             UnresolvedReference: where one cannot be: nothing of its file is changed.
         """
         held = self._claim(name)
-        clear_dead_asides(self._archive, held)
+        held = clear_dead_asides(self._archive, held)
         self._restore(collection, name, places, held)
         release_claim(self._rows, held)
 
