@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -265,6 +266,34 @@ def test_documents_that_are_not_what_the_package_says_land_and_are_named(
         "logs/changed.log: the CRC-32 of the ZIP file is that of other bytes",
         "pages/pages.jsonl: the SHA-256 in datapackage.json is that of other bytes",
     ]
+
+
+@pytest.mark.parametrize("verb", ["ingest", "import-wacz"])
+@pytest.mark.parametrize("which", ["archive-file", "document"])
+def test_a_member_that_no_checksum_fits_is_refused_unless_told(
+    call: Call, here: list[str], which: str, verb: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    record = gzip.decompress(Path(here[0]).read_bytes())
+    log = b"what it was"
+    members = members_of({"a.warc": record})
+    package = json.loads(members["datapackage.json"])
+    digest = hashlib.sha256(log).hexdigest()
+    package["resources"].append({"path": "logs/a.log", "hash": f"sha256:{digest}"})
+    members |= {"logs/a.log": log, "datapackage.json": json.dumps(package).encode()}
+    path = write_package(Path("crawl.wacz"), members)
+    was = log if which == "document" else record[-40:]
+    assert path.read_bytes().count(was) == 1
+    path.write_bytes(path.read_bytes().replace(was, was[:-9] + b"#" + was[-8:]))
+    call("init")
+    argv = [verb, "crawl.wacz", *(["--crawl", "c"] if verb == "ingest" else [])]
+    assert main(argv) == Exit.SOME_FAILED
+    told = capfd.readouterr()
+    assert "neither the CRC-32" in told.err
+    if verb == "import-wacz":
+        assert "imported" not in told.out
+    assert main([*argv, "--accept-damaged", *(["--resume"] if verb == "import-wacz" else [])]) == 0
+    told = capfd.readouterr()
+    assert told.err.count("package-digest") == 2
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,12 @@ from range_server import Handler, RangeServer, serving
 from verbs_here import call_here
 
 from pinakes.archive_store.trusted_places import TrustedPlaces
+from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.wacz_rows import scan_queue, scan_wacz_files, take_queued
 from pinakes.errors import Busy, InputRefused, PinakesError
+from pinakes.index.urlkey import urlkey
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, Remover
@@ -138,6 +140,46 @@ def test_killed_at_any_step_the_same_import_completes_it(
         if step:
             assert state(again) == wanted, f"step {step}"
         again.close()
+
+
+def _visible(made: LandedStore) -> int:
+    """Pages of the package that readers see."""
+    return sum(
+        len(list(scan_captures_of(made.rows, urlkey(f"http://{n}.example/")))) for n in range(4)
+    )
+
+
+@pytest.mark.parametrize(
+    "every",
+    [pytest.param(9, id="some"), pytest.param(1, id="all", marks=pytest.mark.large)],
+)
+def test_killed_at_any_step_all_of_a_package_is_seen_or_nothing(tmp_path: Path, every: int) -> None:
+    """After the kill, after a second one, and while it is completed."""
+    files = {f"{n}.warc.gz": page(f"http://{n}.example/") for n in range(4)}
+    package = write_package(tmp_path / "p.wacz", members_of(files))
+    seen: list[int] = []
+
+    def looking(made: LandedStore, at: Callable[[str], None]) -> None:
+        def look(step: str) -> None:
+            assert _visible(made) in (0, 4), step
+            at(step)
+
+        run(made, package, at=look, resume=True)
+
+    steps = _steps_of(tmp_path / "counted", looking)
+    assert steps > 50
+    for step in range(0, steps, every):
+        folder = tmp_path / f"killed-{step}"
+        assert _dies_at(folder, step, looking)
+        _dies_at(folder, steps - step, looking)
+        again = LandedStore(folder)
+        seen.append(_visible(again))
+        looking(again, lambda _: None)
+        assert _visible(again) == 4
+        claims = [entry.claim for entry in scan_entries(again.rows)]
+        assert all(claim and (claim.expires_ms, claim.dead) == (0, ()) for claim in claims), step
+        again.close()
+    assert set(seen) == {0, 4}
 
 
 @EVERY

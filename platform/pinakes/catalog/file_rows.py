@@ -275,10 +275,15 @@ def set_inflight(store: RowStore, held: Held, direction: str | None) -> None:
     """Hide the file's captures while it lands or leaves; None shows them again."""
     key = encode_file_key(held.archive_file)
     if direction is None:
-        store.mutate(INFLIGHT, [Delete(key, None)])
+        show_together(store, [held])
         return
     cell = InFlight(act=held.claim.act, direction=direction)
     store.mutate(INFLIGHT, [Put(key, {InFlight.COLUMN: encode_cell(cell)}, None)])
+
+
+def show_together(store: RowStore, several: Iterable[Held]) -> None:
+    """Show the captures of several files in one write."""
+    store.mutate(INFLIGHT, [Delete(encode_file_key(held.archive_file), None) for held in several])
 
 
 def scan_inflight(store: RowStore) -> set[str]:

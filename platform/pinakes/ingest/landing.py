@@ -11,7 +11,7 @@ rows will be loaded later is `loading`, which fsck never completes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -31,6 +31,7 @@ from pinakes.catalog.file_rows import (
     require_claim,
     set_inflight,
     set_state,
+    show_together,
 )
 from pinakes.catalog.row_deletion import delete_rows, rows_of_records
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name
@@ -40,7 +41,7 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.members import why_unread
-from pinakes.warc.packages import DATAPACKAGE, WRONG_CRC32, why_not_that_of
+from pinakes.warc.packages import DATAPACKAGE, WRONG_CRC32, WRONG_SHA256, why_not_that_of
 from pinakes.warc.source import Source
 
 from .acts import Actor
@@ -62,12 +63,14 @@ def _unwatched(position: int) -> None:
 class Published:
     """A file published in the archive store, still in flight; its claim is held.
 
-    `rows_stored` is False if its rows must be loaded before it is finished.
+    `rows_stored` is False if its rows must be loaded before it is finished.  `is_stored`: an act
+    that died had finished it, but for showing it and releasing the claim.
     """
 
     held: Held
     result: Landed
     rows_stored: bool
+    is_stored: bool = False
 
 
 class Lander:
@@ -81,9 +84,12 @@ class Lander:
         *,
         sinks: RowSinks | None = None,
         writers: Writers = direct_writer,
+        accepts_damaged: bool = False,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`sinks` take the captures' rows instead of the row store itself, and `writers` the
+        """`accepts_damaged`: also members of packages that none of their checksums fits.
+
+        `sinks` take the captures' rows instead of the row store itself, and `writers` the
         copy instead of the archive store's file (see `overlapped`).
 
         `at` is called after each step, with its name: tests end the process there.
@@ -93,6 +99,7 @@ class Lander:
         self._archive = archive
         self._writers = writers
         self._actor = actor
+        self._accepts_damaged = accepts_damaged
         self._at = at
 
     def land(
@@ -110,8 +117,11 @@ class Lander:
         reached: Reached = _unwatched,
         *,
         source: str | None = None,
+        shows: bool = True,
     ) -> Published | Landed:
         """Land the file at a path or URL, except for showing it; its facts if it was there.
+
+        One that an act had finished before it died is shown at once; not so if `shows` is false.
 
         `finish` shows it once its rows are in the row store.  Until then the caller keeps the
         claim (`renew`); a dropped file is taken over by the next landing of it, or withdrawn
@@ -137,8 +147,12 @@ class Lander:
         # Another process may have finished it before our claim, or died after `stored`.
         entry = read_entry(self._rows, archive_file)
         if entry.state is FileState.STORED:
-            self._show(held)
-            return self._compare_known(place, entry, reached)
+            if shows:
+                self._show([held])
+            landed = self._compare_known(place, entry, self._keeping(held, reached))
+            if shows:
+                return landed
+            return Published(held=held, result=landed, rows_stored=True, is_stored=True)
         try:
             require_open(self._rows, crawl_of(archive_file))
         except Conflict:
@@ -205,7 +219,7 @@ class Lander:
             result.size = copying.copied_bytes
             source.check_unchanged()
             check_same_file(place, copying)
-            _note_declared(place, copying, result)
+            _note_declared(place, copying, result, accepts_damaged=self._accepts_damaged)
             held = renew_claim(self._rows, held, self._actor.now_ms())
             if copy.crc32() != copying.crc32:
                 raise DigestMismatch(
@@ -261,21 +275,36 @@ class Lander:
         Raises:
             Conflict: another process has taken it over.
         """
+        return self.finish_together([published])[0]
+
+    def finish_together(self, several: Sequence[Published]) -> list[Landed]:
+        """The same of several, which are shown at once: before that, none of them is.
+
+        At once is one write of the row store: on HBase, one call.
+        """
+        held = [self._store(published).held for published in several]
+        self._show(held)
+        return [published.result for published in several]
+
+    def _store(self, published: Published) -> Published:
         if not published.rows_stored:
             published = self.renew(published)
         held, result = published.held, published.result
         claim, name = held.claim, held.archive_file
-        put_landed_counts(self._rows, name, result, act=claim.act, act_time_ms=claim.act_time_ms)
-        was = FileState.LANDING if published.rows_stored else FileState.LOADING
-        set_state(self._rows, held, was, FileState.STORED, generation=1)
-        self._at("stored")
-        self._show(held)
-        return result
+        if not published.is_stored:
+            put_landed_counts(
+                self._rows, name, result, act=claim.act, act_time_ms=claim.act_time_ms
+            )
+            was = FileState.LANDING if published.rows_stored else FileState.LOADING
+            set_state(self._rows, held, was, FileState.STORED, generation=1)
+            self._at("stored")
+        return published
 
-    def _show(self, held: Held) -> None:
-        set_inflight(self._rows, held, None)
+    def _show(self, several: Sequence[Held]) -> None:
+        show_together(self._rows, several)
         self._at("visible")
-        release_claim(self._rows, held)
+        for held in several:
+            release_claim(self._rows, held)
 
     def _delete_rows(self, held: Held, sidecar: AsideFile, collection: str) -> None:
         sidecar.checksum()
@@ -289,7 +318,7 @@ class Lander:
         """End a refused landing whose rows are deleted."""
         for was, state in pairwise((FileState.LANDING, *_GOING)):
             set_state(self._rows, held, was, state)
-        self._show(held)
+        self._show([held])
 
     def _withdraw(self, held: Held) -> None:
         """Undo a refused landing as far as readers see it; fsck deletes its rows."""
@@ -313,15 +342,26 @@ def check_input(place: str, archive_file: str) -> None:
             raise InputRefused(reason, file=place)
 
 
-def _note_declared(place: str, copying: CopyingFile, result: Landed) -> None:
+def _note_declared(
+    place: str, copying: CopyingFile, result: Landed, *, accepts_damaged: bool
+) -> None:
     """Note where a package says of this member what it is not.
 
-    No reason to refuse it: js-wacz 0.1.6 declares another SHA-256 of what it wrote.
+    One of two checksums is no reason to refuse it: js-wacz 0.1.6 declares another SHA-256 of what
+    it wrote.
+
+    Raises:
+        DigestMismatch: neither the CRC-32 nor the SHA-256 is that of its bytes.
     """
     declared = declared_at(place)
     if declared is None:
-        for name, why in wrong_documents_at(place):
+        documents = list(wrong_documents_at(place))
+        for name, why in documents:
             result.note(0, "package-digest", f"{name}: {why}")
+        twice = {name for name, why in documents if why == WRONG_CRC32}
+        twice &= {name for name, why in documents if why == WRONG_SHA256}
+        if twice and not accepts_damaged:
+            raise _damaged_member(place, f"{min(twice)}: ")
         return
     if declared.crc32 != copying.crc32:
         result.note(0, "package-digest", WRONG_CRC32)
@@ -331,6 +371,16 @@ def _note_declared(place: str, copying: CopyingFile, result: Landed) -> None:
     wrong = why_not_that_of(declared.sha256, result.sha256)
     if wrong is not None:
         result.note(0, "package-digest", wrong)
+    if wrong == WRONG_SHA256 and declared.crc32 != copying.crc32 and not accepts_damaged:
+        raise _damaged_member(place)
+
+
+def _damaged_member(place: str, what: str = "") -> DigestMismatch:
+    return DigestMismatch(
+        f"{what}damaged: neither the CRC-32 of the ZIP file nor the SHA-256 in {DATAPACKAGE} is "
+        "that of its bytes (--accept-damaged lands it as it is)",
+        file=place,
+    )
 
 
 def _is_finished(entry: FileEntry) -> bool:

@@ -27,7 +27,7 @@ from pinakes.archive_store.located import encoded_url, local_path, size_at
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import ensure_crawl, require_open
-from pinakes.catalog.file_rows import read_entry, scan_entries_below
+from pinakes.catalog.file_rows import hidden_among, read_entry, scan_entries_below
 from pinakes.catalog.wacz_rows import (
     LEASE_MS,
     HeldWacz,
@@ -311,10 +311,9 @@ class _OneImport:
         local.require_unchanged()
         of._at("published")
         self._showing = True
-        for published in self._published:
-            of._lander.renew(published)
-            imported.files.append(of._lander.finish(published))
-            of._at("shown")
+        self._published = [of._lander.renew(published) for published in self._published]
+        imported.files += of._lander.finish_together(self._published)
+        of._at("shown")
         self._published = []
         listed = replace(
             listed,
@@ -352,6 +351,7 @@ class _OneImport:
                     of._collection,
                     self._reached,
                     source=source,
+                    shows=False,
                 ),
                 source,
                 on_retry=of._on_retry,
@@ -379,7 +379,12 @@ class _OneImport:
         self._published = []
         remover = FileRemover(of._rows, of._archive, of._actor, at=of._at)
         for entry in scan_entries_below(of._rows, f"{crawl}/{name}"):
-            if entry.state is FileState.REFUSED or (entry.state and entry.state.is_landing):
+            is_landing = entry.state is not None and entry.state.is_landing
+            if (
+                is_landing
+                or entry.state is FileState.REFUSED
+                or hidden_among(of._rows, [entry.archive_file])  # stored, and not shown yet
+            ):
                 remover.remove(entry.archive_file)
         if place is not None:
             there = read_wacz_file(of._rows, of._collection, crawl, name)

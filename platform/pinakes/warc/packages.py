@@ -37,6 +37,7 @@ from .zip_members import Part, refuse_stray_bytes, start_of, whole_name
 DOCUMENTS = "documents.warc"
 DATAPACKAGE = "datapackage.json"
 WRONG_CRC32 = "the CRC-32 of the ZIP file is that of other bytes"
+WRONG_SHA256 = f"the SHA-256 in {DATAPACKAGE} is that of other bytes"
 _SHA256 = re.compile(r"sha256:([0-9a-f]{64})")
 _SEVERAL = "several"  # in place of the hash of a path that has more than one
 _INDEXES = "indexes/"
@@ -374,7 +375,7 @@ def why_not_that_of(declared: str | None, sha256: str) -> str | None:
         return None
     if not declared:
         return f"{DATAPACKAGE} gives no SHA-256 (sha256:…), or several: it was not compared"
-    return f"the SHA-256 in {DATAPACKAGE} is that of other bytes"
+    return WRONG_SHA256
 
 
 def _sha256_of(resources: Mapping[str, object], name: str) -> str | None:

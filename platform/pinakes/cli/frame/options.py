@@ -158,6 +158,15 @@ def add_raw(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_accept_damaged(parser: argparse.ArgumentParser) -> None:
+    """`--accept-damaged`: of packages, members that are not what they are said to be."""
+    parser.add_argument(
+        "--accept-damaged",
+        action="store_true",
+        help="of WACZ packages: land members whose CRC-32 and SHA-256 are both of other bytes",
+    )
+
+
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
     """`--dry-run`, for a verb that writes."""
     parser.add_argument(

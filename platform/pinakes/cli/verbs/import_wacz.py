@@ -16,6 +16,7 @@ from pinakes.catalog.wacz_rows import QueueEntry, scan_queue, wacz_places
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.options import (
+    add_accept_damaged,
     add_dry_run,
     add_inputs,
     add_settings,
@@ -56,6 +57,7 @@ class ImportRequest:
     dry_run: bool
     purge_removed: bool
     references: str
+    accepts_damaged: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="then purge imported crawls that manifests no longer name, as `pinakes crawl purge`",
     )
     add_references(parser, "captures of other crawls that refer to one of these")
+    add_accept_damaged(parser)
     add_settings(parser, "store", "collection", "import_from")
     add_dry_run(parser)
 
@@ -94,6 +97,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         dry_run=arguments.dry_run,
         purge_removed=arguments.purge_removed,
         references=arguments.references,
+        accepts_damaged=arguments.accept_damaged,
     )
     for name in request.names:
         if "://" in name:  # of any scheme, also one that nothing is fetched by
@@ -249,6 +253,7 @@ class _ImportVerb:
             self._actor,
             sinks=overlapped_rows(stores.rows) if remote else None,
             writers=overlapped_file if remote else direct_writer,
+            accepts_damaged=self._request.accepts_damaged,
         )
         importer = WaczImporter(
             stores.rows,

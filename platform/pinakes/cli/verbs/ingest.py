@@ -18,6 +18,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import (
+    add_accept_damaged,
     add_dry_run,
     add_inputs,
     add_settings,
@@ -63,6 +64,7 @@ class IngestRequest:
     settle_s: float | None
     """How long a file stands still before it lands; None: do not watch."""
     bulk: bool
+    accepts_damaged: bool
     metrics: Path | None
 
 
@@ -99,6 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j", "--jobs", metavar="N", help="number of processes, one file each (default: 1)"
     )
+    add_accept_damaged(parser)
     add_settings(parser, "store", "collection")
     add_dry_run(parser)
     add_metrics_file(parser)
@@ -127,6 +130,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         hook=arguments.hook,
         settle_s=arguments.settle if arguments.watch else None,
         bulk=arguments.bulk,
+        accepts_damaged=arguments.accept_damaged,
         metrics=arguments.metrics_file,
     )
     found = _found(request)
@@ -148,7 +152,7 @@ def _ingest(
     spool = spool_of(actor, configuration) if request.bulk else None
     with (
         metrics_file(request.metrics, "ingest", tally, console) as job,
-        _several(jobs, configuration, found.crawl, spool) as several,
+        _several(jobs, configuration, found.crawl, spool, request) as several,
         open_stores(configuration, tally=tally) as stores,
     ):
         facts = CrawlFacts(
@@ -185,7 +189,7 @@ def _ingest(
                 total = _size(found.inputs)
                 progress = at_end.enter_context(console.progress("ingest", total=total))
             alone = _landings(
-                configuration, stores, actor, found.crawl, spool, tally, progress.advance
+                configuration, stores, actor, found.crawl, spool, tally, progress.advance, request
             )
             crew: Crew = several or Alone(alone.attempt)
             if spool is not None:
@@ -235,6 +239,7 @@ def _landings(
     spool: Spool | None,
     tally: Tally,
     advance: Advance,
+    request: IngestRequest,
 ) -> Landings:
     """How a file lands: with servers to wait for, puts and writes go on behind the parser."""
     remote = configuration.profile != "embedded"
@@ -245,6 +250,7 @@ def _landings(
         actor,
         sinks=spool.rows.sink if spool is not None else sinks,
         writers=overlapped_file if remote else direct_writer,
+        accepts_damaged=request.accepts_damaged,
     )
     return Landings(
         lander,
@@ -258,11 +264,16 @@ def _landings(
 
 @contextmanager
 def _several(
-    jobs: int, configuration: Configuration, crawl: str, spool: Spool | None
+    jobs: int,
+    configuration: Configuration,
+    crawl: str,
+    spool: Spool | None,
+    request: IngestRequest,
 ) -> Iterator[Workers[Attempt, Answered] | None]:
     """Processes that land files, if several are asked for.  They open stores of their own."""
     if jobs > 1:
-        with Workers(jobs, partial(_landing_worker, configuration, crawl, spool)) as workers:
+        worker = partial(_landing_worker, configuration, crawl, spool, request)
+        with Workers(jobs, worker) as workers:
             yield workers
     else:
         yield None
@@ -270,12 +281,16 @@ def _several(
 
 @contextmanager
 def _landing_worker(
-    configuration: Configuration, crawl: str, spool: Spool | None, advance: Advance
+    configuration: Configuration,
+    crawl: str,
+    spool: Spool | None,
+    request: IngestRequest,
+    advance: Advance,
 ) -> Iterator[Callable[[Attempt], Answered]]:
     tally = Tally()
     actor = Actor() if spool is None else spool.worker()
     with open_stores(configuration, tally=tally) as stores:
-        landings = _landings(configuration, stores, actor, crawl, spool, tally, advance)
+        landings = _landings(configuration, stores, actor, crawl, spool, tally, advance, request)
 
         def attempt(given: Attempt) -> Answered:
             before = Counter(tally.counts())
