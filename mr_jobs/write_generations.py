@@ -79,7 +79,7 @@ class WriteGenerationsJob(RevisitsJob):
             self.task.generation_of(name),
             replacements,
             token=uuid4().hex,
-            check=require_records,
+            check=lambda before, after: require_records(before, after, count.take_bodies()),
             annotate=partial(annotate, decided),
         )
         return FileOutcome(

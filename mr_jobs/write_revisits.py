@@ -13,8 +13,9 @@ import json
 from collections.abc import Iterable
 from uuid import uuid4
 
-from pinakes.dedupe.write.given_back import require_revisits
+from pinakes.dedupe.write.given_back import require_given_back, require_revisits
 from pinakes.dedupe.write.refs import RefsCount
+from pinakes.dedupe.write.rewriting import Check
 from pinakes.dedupe.write.stored_rewriting import rewrite_stored
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
@@ -38,10 +39,15 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
             with self.task.opened(name) as source:
                 revisits = self.writer(duplicates).replacements(source, duplicates.lines, count)
                 try:
-                    self._rewrite(name, source, revisits)
+                    self._rewrite(
+                        name,
+                        source,
+                        revisits,
+                        lambda old, new: require_revisits(old, new, count.take_bodies()),
+                    )
                 except DigestMismatch as problem:
                     count.keep_full(problem)
-                    self._rewrite(name, source, ())
+                    self._rewrite(name, source, (), require_given_back)
         except InputRefused as problem:
             self.task.find(problem)
             return None
@@ -53,7 +59,9 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
             self.task.count(f"left full: {reason}", amount)
         return json.dumps({"file": name, **count.as_json()}).encode()
 
-    def _rewrite(self, name: str, source: Source, replacements: Iterable[Replacement]) -> None:
+    def _rewrite(
+        self, name: str, source: Source, replacements: Iterable[Replacement], check: Check
+    ) -> None:
         rewrite_stored(
             source,
             replacements,
@@ -61,7 +69,7 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
             self.written,
             inside=mark_of(name),
             token=uuid4().hex,
-            check=require_revisits,
+            check=check,
         )
 
 

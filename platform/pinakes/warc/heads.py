@@ -1,10 +1,10 @@
 """The head of a record at a known place, without reading its body.
 
-A rewriter needs header and HTTP head, and proof that the body is still the one that
-was compared.  A gzip member has that proof: its trailer holds length and CRC-32 of its
+A rewriter needs header and HTTP head, and a sign that the body is still the one that
+was compared.  A gzip member states it: its trailer holds length and CRC-32 of its
 whole content, and a CRC can be split (`crc(A+B) = shift(crc(A), |B|) ^
 crc(B)`), so the checksum of the part after the heads follows without inflating it.
-What that proves, and what it does not: docs/adr/0005-proof.md.
+That is a claim, to be proven before anything relies on it: docs/adr/0005-proof.md.
 """
 
 from __future__ import annotations
@@ -124,6 +124,24 @@ def _read_quickly(
     # (docs/performance.md), and this one clears them.
     rest = crc ^ crc32_combine(crc32(data[:body]), 0, size - body)
     return RecordHead(header, data[block:body], length, end - body, rest, crc, True)
+
+
+def head_in(data: bytes, length: int, *, shapes: ShapeBook | None = None) -> RecordHead | None:
+    """The head of the HTTP record that `data` is, line ends that close it included.
+
+    None where it is another record, or more than one.  `length` is that of its member.
+    """
+    header = _header(data, shapes)
+    body = head_end(data, len(header.raw)) if header is not None else -1
+    if header is None or body < 0 or not header.declares_http:
+        return None
+    size = len(header.raw) + (_content_length(header) or 0) + len(_RECORD_END)
+    if size != len(data) or body > size - len(_RECORD_END) or not data.endswith(_RECORD_END):
+        return None
+    rest = crc32(memoryview(data)[body:])
+    whole = crc32_combine(crc32(data[:body]), rest, size - body)
+    body_size = size - len(_RECORD_END) - body
+    return RecordHead(header, data[len(header.raw) : body], length, body_size, rest, whole, True)
 
 
 def _content_length(header: Header) -> int | None:

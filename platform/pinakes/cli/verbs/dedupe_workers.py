@@ -124,7 +124,10 @@ def _working(
 
         @lru_cache(maxsize=1)
         def rewriter_of(rules: RevisitRules) -> FileRewriter:
-            files, bodies = files_of(rules.run)
+            files, _ = files_of(rules.run)
+            # Opened anew: what is relied on is read when it is written, and not from a window.
+            bodies = StoredFiles(stores.archive, files.generations())
+            opened.enter_context(bodies)
             claim = partial(actor.claim, stores.rows, act=rules.run)
             return FileRewriter(
                 stores.rows, stores.archive, bodies, files, rules, claim=claim, advance=advance

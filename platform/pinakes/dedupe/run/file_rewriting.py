@@ -116,7 +116,7 @@ class FileRewriter:
             def check(before: Source, after: Source) -> None:
                 if not count.records:
                     raise _AllLeftFullError(count)
-                require_records(before, after)
+                require_records(before, after, count.take_bodies())
                 share = before.size / (after.size or 1)
                 after.watch(lambda position: done.reached(int(position * share)))
 

@@ -167,8 +167,10 @@ class FilesRun:
         step = files_step(3) if output is not None else COUNTING
         progress.begin(step, self._size_of_readable())
         duplicates = Duplicates.read(self._manifest, self._files)
+        # Opened anew: what is relied on is read when it is written, and not from a window.
+        originals = self._stack.enter_context(ArchiveFiles())
         writer = RevisitWriter(
-            OriginalReader(self._files, duplicates.places).find,
+            OriginalReader(originals, duplicates.places).find,
             run=run_name_of(self._manifest),
             min_saving_bytes=self._request.min_saving_bytes,
         )

@@ -11,10 +11,12 @@ from typing import Any
 from pinakes.dedupe.decide.policy import DedupePolicies, parse_policies
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.write.refs import RefsCount
-from pinakes.errors import InputRefused, PinakesError
+from pinakes.errors import InputRefused, MalformedRecord, PinakesError, at_place
 
 CLAIMED = "claimed by another"
 KEPT_FULL = "all left full"
+_NEVER_SHARED = ("sha256:", "sha512:")
+"""Digests that unequal bodies do not have in common."""
 WANTS_ROOM = "max-extra-bytes"
 """Why a file is left that the same command rewrites once old generations are dropped."""
 
@@ -82,7 +84,23 @@ class DedupeReport:
     @property
     def amiss(self) -> list[PinakesError]:
         """All that an operator must look at: files, bodies, records that were left for it."""
-        return [*self._unreadable(), *self.problems, *self.refs.problems]
+        return [*self._unreadable(), *self._unequal(), *self.problems, *self.refs.problems]
+
+    def _unequal(self) -> Iterator[PinakesError]:
+        """Bodies that had one SHA-256 when they landed, and differ now that they were compared."""
+        counts: Any = self.decisions.get("resolve", {})
+        for found in counts.get("collisions", ()):
+            if found["digest"].startswith(_NEVER_SHARED):
+                names = [(self.generations.get(c["file"], c["file"]), c["offset"])
+                         for c in found["captures"]]  # fmt: skip
+                others = ", ".join(at_place(*place) for place in names[1:])
+                yield MalformedRecord(
+                    f"its body had one SHA-256 with that of {others} when they landed, and differs "
+                    "from it now: one of them is damaged (`pinakes fsck --full` says which); "
+                    "neither refers to the other",
+                    file=names[0][0],
+                    offset=names[0][1],
+                )
 
     def _unreadable(self) -> Iterator[PinakesError]:
         # Decided when the run began, and kept in its folder.

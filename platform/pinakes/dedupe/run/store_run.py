@@ -130,19 +130,21 @@ class StoreRun:
         generations = self._files.generations()
         collection.as_of(generations)
         moved = {name for name in generations if generations[name] != current.get(name)}
-        bodies = collection.open_files()
-        with bodies:
-            if not self._files.is_decided:
+        if not self._files.is_decided:
+            with collection.open_files() as bodies:
                 self._decide(collection, bodies, progress)
-            self._at("decided")
-            report.decisions = self._files.read_json(COUNTS)
-            report.generations = generations
-            if not self._files.is_pinned:
-                self._pin(collection, progress)
-            self._at("pinned")
+        self._at("decided")
+        report.decisions = self._files.read_json(COUNTS)
+        report.generations = generations
+        if not self._files.is_pinned:
+            self._pin(collection, progress)
+        self._at("pinned")
+        # Opened anew: what is relied on is read when it is written, and not from a window.
+        originals = collection.open_files()
+        with originals:
             total_bytes = report.decisions.get(_TO_REWRITE)
             progress.begin(store_step(4), total_bytes if isinstance(total_bytes, int) else 0)
-            self._rewrite(collection, bodies, moved, report, progress.advance)
+            self._rewrite(collection, originals, moved, report, progress.advance)
         self._files.write_json(REPORT, report.as_json())
         self._at("reported")
         return report

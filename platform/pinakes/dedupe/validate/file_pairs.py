@@ -11,7 +11,7 @@ other way round.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import NamedTuple, Protocol
@@ -112,16 +112,19 @@ def compare_files(
     found: Comparison,
     *,
     witnesses: Witnesses = _NOBODY,
+    bodies: Sequence[str] | None = None,
 ) -> None:
     """Compare two archive files; references and full records go to `references`.
 
-    Without these nothing is hashed: where references lead is asked elsewhere, or was before.
+    Without these nothing is hashed but what `bodies` is given for, as in `compare_raw`: where
+    references lead is asked elsewhere, or was before.
 
     Memory: two records of each.  Cost: `before` is read and inflated twice, `after` once and
     what was rewritten of it twice.
     """
     number = references.add_file(after.name) if references is not None else 0
-    difference, known = compare_raw(before, after).difference, len(found.discrepancies)
+    difference = compare_raw(before, after, bodies).difference
+    known = len(found.discrepancies)
     pairs = _Pairs(before, after, number, references, found, witnesses, proven=difference is None)
     for ordinal, (old, new) in enumerate(zip_longest(_stretches(before), _stretches(after))):
         for code in pairs.compare(old, new):

@@ -7,12 +7,15 @@ Walks both files side by side by what they are made of (RFC 1952 members, plain 
 whatever else) and compares all bytes, inflated, in order; a revisit of ours stands for the
 header it replaced, its block, and a body that fits its checksum.  Shares nothing with the
 reader, or with what writes, but the inflater: what they both misunderstand is seen here.
-That a reference leads to that body is asked elsewhere (`resolution`).
+That a reference leads to that body is asked elsewhere (`resolution`), unless the SHA-256 of
+each original's body is given.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -64,13 +67,14 @@ class RawProof(NamedTuple):
     behind_damage: bool
 
 
-def compare_raw(before: Source, after: Source) -> RawProof:
+def compare_raw(before: Source, after: Source, bodies: Sequence[str] | None = None) -> RawProof:
     """Whether `after` gives `before` back, byte for byte.
 
-    Either may hold revisits for full records of the other.  Memory: 1 MiB of each.
-    Cost: `before` is inflated once, `after` where its bytes are others.
+    Either may hold revisits for full records of the other.  `bodies`: those of `after` stand for
+    bodies of these SHA-256 (hex), in order; None: whatever has their checksum.  Memory: 1 MiB of
+    each.  Cost: `before` is inflated once, `after` where its bytes are others.
     """
-    walk = _Walk(before, after)
+    walk = _Walk(before, after, _Bodies(bodies))
     return RawProof(walk.find(), walk.behind_damage)
 
 
@@ -78,15 +82,44 @@ class _Unlike(Exception):
     """What is not as it was."""
 
 
+class _Bodies:
+    """What the bodies are to be that revisits stand for."""
+
+    def __init__(self, expected: Sequence[str] | None) -> None:
+        self.are_given = expected is not None
+        self._left = iter(expected or ())
+
+    def require(self, sha256: str) -> None:
+        """Raise _Unlike where the next body is to be another."""
+        if next(self._left, None) != sha256:
+            raise _Unlike("a body that was left out is not its original's")
+
+    def require_none(self) -> None:
+        """Raise _Unlike where more was to be left out."""
+        if next(self._left, None) is not None:
+            raise _Unlike("fewer bodies were left out than originals were read")
+
+
 class _Walk:
     """From unit to unit, over those that are equal as they are."""
 
-    def __init__(self, before: Source, after: Source) -> None:
+    def __init__(self, before: Source, after: Source, bodies: _Bodies) -> None:
+        self._bodies = bodies
         self._before = Units(before, inflate)
         self._after = Units(after, inflate_strictly)
         self._is_damaged = self.behind_damage = False
 
     def find(self) -> Difference | None:
+        """The first; None where there is none."""
+        difference = self._first_difference()
+        if difference is None:
+            try:
+                self._bodies.require_none()
+            except _Unlike as unlike:
+                return Difference(0, 0, str(unlike))
+        return difference
+
+    def _first_difference(self) -> Difference | None:
         one, other = self._before.source, self._after.source
         before = after = 0
         # How far the bytes are equal, compressed: all of them, where nothing was rewritten.
@@ -104,7 +137,7 @@ class _Walk:
             self.behind_damage = self._is_damaged
             now = self._after.at(after) if after < other.size else Unit(after)
             try:
-                if _is_replaced(was, now):
+                if _is_replaced(was, now, self._bodies):
                     before, after = was.end, now.end
                 else:
                     before, after = self._compare_contents(before, after)
@@ -133,17 +166,18 @@ class _Walk:
             if not (old.begin() and new.begin()):
                 # What holds no record is not compared by what it holds.
                 raise _Unlike("other bytes")
-            _compare_next(old, new)
+            _compare_next(old, new, self._bodies)
             if old.between_units() and new.between_units():
                 return old.at, new.at
 
 
-def _is_replaced(was: Unit, now: Unit) -> bool:
+def _is_replaced(was: Unit, now: Unit, bodies: _Bodies) -> bool:
     """Whether a small member is a revisit for all of another: most that is rewritten is."""
     if was.pieces is None or now.pieces is None:
         return False
     full, revisit = b"".join(was.pieces), b"".join(now.pieces)
-    if len(revisit) > len(full):
+    is_restored = len(revisit) > len(full)
+    if is_restored:
         full, revisit = revisit, full
     own = header_in(revisit)
     replaced = _replaced_header(own) if own else None
@@ -151,7 +185,7 @@ def _is_replaced(was: Unit, now: Unit) -> bool:
         return False
     header, crc32 = replaced
     block = revisit[len(own) : -len(CLOSING)]
-    return (
+    is_one = (
         content_length(own) == len(block)
         and content_length(header) == len(full) - len(header) - len(CLOSING)
         and full.startswith(header + block)
@@ -159,9 +193,13 @@ def _is_replaced(was: Unit, now: Unit) -> bool:
         and revisit.endswith(CLOSING)
         and isal_zlib.crc32(full) == crc32
     )
+    if is_one and bodies.are_given and not is_restored:
+        body = memoryview(full)[len(header) + len(block) : -len(CLOSING)]
+        bodies.require(hashlib.sha256(body).hexdigest())
+    return is_one
 
 
-def _compare_next(old: Contents, new: Contents) -> None:
+def _compare_next(old: Contents, new: Contents, bodies: _Bodies) -> None:
     """A record, or bytes that are in none."""
     was, now = old.header(), new.header()
     if was == now:
@@ -169,9 +207,12 @@ def _compare_next(old: Contents, new: Contents) -> None:
             old, new
         )
     elif (replaced := _replaced_header(now)) is not None:
-        _compare_replaced(old, was, new, now, *replaced)
+        sha256 = hashlib.sha256() if bodies.are_given else None
+        _compare_replaced(old, was, new, now, *replaced, sha256)
+        if sha256 is not None:
+            bodies.require(sha256.hexdigest())
     elif (replaced := _replaced_header(was)) is not None:
-        _compare_replaced(new, now, old, was, *replaced)
+        _compare_replaced(new, now, old, was, *replaced, None)
     else:
         raise _Unlike("other bytes")
 
@@ -202,9 +243,18 @@ def _compare_others(old: Contents, new: Contents) -> None:
 
 
 def _compare_replaced(
-    full: Contents, header: bytes, revisit: Contents, own: bytes, replaced: bytes, crc32: int
+    full: Contents,
+    header: bytes,
+    revisit: Contents,
+    own: bytes,
+    replaced: bytes,
+    crc32: int,
+    sha256: hashlib._Hash | None,
 ) -> None:
-    """A record and the revisit that stands for it; its body is the one of that checksum."""
+    """A record and the revisit that stands for it; its body is the one of that checksum.
+
+    `sha256` gets the body.
+    """
     if full.take(len(header)) != replaced:
         raise _Unlike("the header does not come back")
     revisit.take(len(own))
@@ -216,6 +266,8 @@ def _compare_replaced(
     while rest and (piece := full.peek(min(rest, PIECE_BYTES))):
         full.skip(len(piece))
         crc = isal_zlib.crc32(piece, crc)
+        if sha256 is not None:
+            sha256.update(piece)
         rest -= len(piece)
     if isal_zlib.crc32(CLOSING, crc) != crc32:
         raise _Unlike("the checksum is another")

@@ -2,8 +2,9 @@
 
 Takes the manifest lines that `process` decided on, by file and offset.  Trusts no
 manifest: a record is replaced only if header, place and checksum still say that it is
-the record the line speaks of, and that its body is the original's; see
-docs/adr/0005-proof.md.
+the record the line speaks of, and that its body is the original's, which is inflated for
+that.  A checksum may be what a trailer states: `RefsCount.bodies` is for the proof that
+inflates the record, too.  See docs/adr/0005-proof.md.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ from pinakes.warc.heads import RecordHead, head_of, read_head
 from pinakes.warc.members import compression_at
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import Original, Unwritable
+from pinakes.warc.revisit import Unwritable
 from pinakes.warc.revisit_forms import RevisitBuilder
 from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
 from .provable import why_left
-from .proven_originals import FindOriginal, prove, record_not_there
+from .proven_originals import FindOriginal, KnownOriginal, Unproven, prove, record_not_there
+from .whole_records import damaged, inflates
 
 DEFAULT_MIN_SAVING_BYTES = 64
 _PIECE_STRETCHES = 64
@@ -47,6 +49,10 @@ class RefsCount:
     saved_bytes: int = 0
     left_full: Counter[str] = field(default_factory=Counter)
     problems: list[PinakesError] = field(default_factory=list)
+    """Each once, however many records it keeps full."""
+    bodies: list[str] = field(default_factory=list, repr=False, compare=False)
+    """SHA-256 of each body that was left out of a file, in order: those of the originals."""
+    _named: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def as_json(self) -> dict[str, object]:
         """But for the problems, which are named apart."""
@@ -60,13 +66,25 @@ class RefsCount:
         self.records += other.records
         self.saved_bytes += other.saved_bytes
         self.left_full.update(other.left_full)
-        self.problems += other.problems
+        for problem in other.problems:
+            self.name(problem)
+
+    def name(self, problem: PinakesError) -> None:
+        """Add a problem, unless it is there."""
+        if str(problem) not in self._named:
+            self._named.add(str(problem))
+            self.problems.append(problem)
+
+    def take_bodies(self) -> list[str]:
+        """`bodies`, for the proof of the file; empty from then on."""
+        bodies, self.bodies = self.bodies, []
+        return bodies
 
     def keep_full(self, problem: PinakesError) -> None:
         """The proof failed: the duplicates that were to become revisits stay full."""
         self.left_full["unproven"] += self.records
         self.records = self.saved_bytes = 0
-        self.problems.append(problem)
+        self.name(problem)
 
 
 @dataclass(slots=True)
@@ -79,7 +97,7 @@ class _Stretch:
     lines: list[ManifestLine]
     compression: Compression | None
     head: RecordHead | None = None
-    original: Original | None = None
+    original: KnownOriginal | None = None
     data: bytes = b""
     reason: _Reason | None = None
     is_left: bool = False
@@ -157,7 +175,7 @@ class RevisitWriter:
         head, original = stretch.head, stretch.original
         if head is not None and original is not None:
             stretch.data = self._builder.build(
-                head.header, head.http_head, original, crc32=head.crc32
+                head.header, head.http_head, original.reference, crc32=head.crc32
             )
 
     def _replace(self, source: Source, stretch: _Stretch, count: RefsCount) -> Replacement | None:
@@ -165,8 +183,9 @@ class RevisitWriter:
         if stretch.reason is not None:
             _leave_full(stretch.reason, count)
             return None
-        if head is not None:
-            return self._worthwhile(offset, head.length, len(data), (data,), 1, count)
+        if head is not None and stretch.original is not None:
+            body = stretch.original.body_sha256
+            return self._worthwhile(offset, head.length, len(data), (data,), [body], count)
         if not stretch.compression:
             _not_there(source, offset, len(stretch.lines), count)
             return None
@@ -187,12 +206,12 @@ class RevisitWriter:
                 head = head_of(record)
                 original = prove(source, line, head, self._original_of)
                 revisit = self._builder.build(
-                    head.header, head.http_head, original, crc32=head.crc32
+                    head.header, head.http_head, original.reference, crc32=head.crc32
                 )
             except (Unwritable, InputRefused, MalformedRecord) as reason:
                 _leave_full(reason, done)
                 return None
-            done.records += 1
+            done.bodies.append(original.body_sha256)
             return revisit, RECORD_END
 
         first = read_record(source, offset, digests=())
@@ -203,18 +222,21 @@ class RevisitWriter:
         try:
             result = cut_apart(source, offset, first.length, revisit_of)
         except Unwritable as reason:
+            if not inflates(source, offset, offset + first.length):
+                count.left_full["unreadable"] += wanted
+                count.name(damaged(source, offset))
+                return None
             count.left_full[reason.reason] += wanted
             return None
         if found:
             _not_there(source, offset, len(found), count)
-        count.left_full.update(done.left_full)
-        count.problems += done.problems
+        count.add(done)
         size = result.seek(0, 2)
         result.seek(0)
-        if not done.records:
+        if not done.bodies:
             result.close()
             return None
-        return self._worthwhile(offset, first.length, size, pieces_of(result), done.records, count)
+        return self._worthwhile(offset, first.length, size, pieces_of(result), done.bodies, count)
 
     def _worthwhile(
         self,
@@ -222,15 +244,16 @@ class RevisitWriter:
         length: int,
         size: int,
         pieces: Iterable[bytes | memoryview],
-        records: int,
+        bodies: list[str],
         count: RefsCount,
     ) -> Replacement | None:
         saved = length - size
         if self._min_saving_bytes is not None and saved < self._min_saving_bytes:
-            count.left_full["min-saving"] += records
+            count.left_full["min-saving"] += len(bodies)
             return None
-        count.records += records
+        count.records += len(bodies)
         count.saved_bytes += saved
+        count.bodies += bodies
         return Replacement(offset, length, pieces)
 
 
@@ -242,11 +265,13 @@ def _require_nothing_else(source: Source, offset: int, head: RecordHead) -> None
 def _leave_full(reason: _Reason, count: RefsCount) -> None:
     if isinstance(reason, Unwritable):
         count.left_full[reason.reason] += 1
+        if isinstance(reason, Unproven):
+            count.name(reason.problem)
     else:
         count.left_full["unreadable"] += 1
-        count.problems.append(reason)
+        count.name(reason)
 
 
 def _not_there(source: Source, offset: int, records: int, count: RefsCount) -> None:
     count.left_full["unreadable"] += records
-    count.problems.append(record_not_there(source, offset))
+    count.name(record_not_there(source, offset))

@@ -74,7 +74,12 @@ def rewrite_or_copy(place: str, target: Path, replacements: Replacements, count:
     Then `count`, which `replacements` filled, says so.
     """
     try:
-        rewrite_to(place, target, replacements, check=require_revisits)
+        rewrite_to(
+            place,
+            target,
+            replacements,
+            check=lambda before, after: require_revisits(before, after, count.take_bodies()),
+        )
     except DigestMismatch as problem:
         count.keep_full(problem)
         rewrite_to(place, target, lambda source: iter(()))
