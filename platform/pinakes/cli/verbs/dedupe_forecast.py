@@ -74,6 +74,9 @@ def format_plan(plan: Plan) -> str:
         ("status", plan.by_status),
     ):
         lines += _table(title, groups)
+    if plan.same_entities is not None and plan.same_entities.records:
+        records, size = plan.same_entities
+        lines.append(f"same but for chunks   {size:>16,} bytes in {records:,} records, left full")
     if plan.left_full:
         lines.append("left full, by reason")
         lines += [f"  {count:>12,}  {reason}" for reason, count in plan.left_full.most_common()]

@@ -33,6 +33,7 @@ from pinakes.index.manifest import ManifestLine
 from .collection import Collection
 from .extra_disk import ExtraDisk
 from .run_report import DedupeRequest
+from .same_entities import SameEntities, count_same_entities
 
 MEASURED_REVISITS = 200
 _TOP = 10
@@ -71,6 +72,8 @@ class Plan:
     by_media_type: dict[str, Savings] = field(default_factory=lambda: defaultdict(Savings))
     by_status: dict[str, Savings] = field(default_factory=lambda: defaultdict(Savings))
     by_content: Counter[str] = field(default_factory=Counter)
+    same_entities: SameEntities | None = None
+    """Bodies that differ from another in their chunks alone; None of a sample."""
 
     @property
     def saved_bytes(self) -> int:
@@ -99,6 +102,7 @@ class Plan:
             "extra_bytes_peak": self.disk.total(self.fraction),
             "extra_bytes": self.disk.as_json(self.fraction),
             "left_full": dict(sorted((self.left_full + self.no_part).items())),
+            "same_entities": self.same_entities._asdict() if self.same_entities else None,
             "by_host": _top(self.by_host),
             "by_media_type": _top(self.by_media_type),
             "by_status": _top(self.by_status),
@@ -136,6 +140,9 @@ def plan_dedupe(
     decided = resolve_and_process(lines, None, decisions, space=space)
     with collection.open_files() as files:
         _forecast(plan, collection, request, _told(decided, request, decided_on), files)
+    if fraction >= 1.0:
+        rows = (row for name in sorted(collection.entries) for row in collection.sidecar_rows(name))
+        plan.same_entities = count_same_entities(rows, space=space)
     return plan
 
 
