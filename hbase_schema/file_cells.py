@@ -50,11 +50,12 @@ class GenerationFacts:
     `sha256` is that of its bytes; `inflated_sha256` would be that of the inflated stream and is
     not written yet (docs/adr/0005-proof.md); `checksum` is that of
     the archive store.  `why` is `landed`, `dedupe`, `restore`, `withdraw`, `purge`, `convert` or
-    `zstd`.
+    `zstd`.  `dropped` is the act that deleted its file, written before that; empty: none has.  Of
+    a cell of version 1 it is not known (None).
     """
 
     COLUMN: ClassVar[bytes] = b"f:generation."
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     file: str
     size: int
@@ -63,6 +64,7 @@ class GenerationFacts:
     act: str
     inflated_sha256: str | None = None
     checksum: str | None = None
+    dropped: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

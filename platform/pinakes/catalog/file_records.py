@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import BinaryIO
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.act_times import next_act_time
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_file, iter_generation_files
 from pinakes.hbase_schema.name_keys import encode_file_key
-from pinakes.row_store.port import RowStore, get_row
+from pinakes.row_store.port import Put, RowStore, get_row
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -41,6 +43,26 @@ def read_generations(store: RowStore, archive_file: str) -> dict[int, Generation
         for column, cell in (row.cells.items() if row is not None else ())
         if column.startswith(GenerationFacts.COLUMN)
     }
+
+
+def note_dropped(
+    store: RowStore, archive_file: str, names: Collection[str], *, act: str, act_time_ms: int
+) -> None:
+    """Note that these stored files of generations are dropped, before they are.
+
+    So that one which is lost is told from one which was dropped.
+    """
+    key = encode_file_key(archive_file)
+    row = get_row(store, TABLE, key, columns=[b"f"])
+    puts = []
+    for column, cell in row.cells.items() if row is not None else ():
+        if column.startswith(GenerationFacts.COLUMN):
+            facts = decode_cell(GenerationFacts, cell.value)
+            if facts.file in names and not facts.dropped:
+                cells = {column: encode_cell(replace(facts, dropped=act))}
+                # A clock may have been set back.
+                puts.append(Put(key, cells, next_act_time(cell.timestamp_ms, act_time_ms)))
+    store.mutate(TABLE, puts)
 
 
 def possible_names(archive_file: str, number: int) -> Iterator[str]:

@@ -28,7 +28,7 @@ class StoredGeneration:
     """A generation of an archive file that readers may see, as it was written.
 
     `name` is that of the stored file, `current` that of the current generation.  An older one
-    may have been dropped; the catalogue does not say so.
+    may have been dropped.
     """
 
     name: str

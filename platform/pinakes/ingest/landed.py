@@ -35,7 +35,7 @@ from .row_sink import RowSink
 
 KEPT_ERRORS = 100
 # What `FileFacts` can say.
-_COMPRESSIONS = ("gzip", "zstd")
+COMPRESSIONS = ("gzip", "zstd")
 
 
 @dataclass(slots=True)
@@ -75,10 +75,10 @@ def write_rows(
     """
     landed = datetime.fromtimestamp(held.claim.act_time_ms / 1000, timezone.utc)
     items = iter_records(source, digests=("sha1", "sha256"))
-    rows = iter_rows(_counted(items, result), archive_file=held.archive_file, landed=landed)
+    rows = iter_rows(counted(items, result), archive_file=held.archive_file, landed=landed)
     write_sidecar(sidecar, _put_captures(sink, rows, held, collection, result))
     compression = compression_of(source)
-    result.compression = compression if compression in _COMPRESSIONS else "none"
+    result.compression = compression if compression in COMPRESSIONS else "none"
 
 
 def _put_captures(
@@ -107,7 +107,7 @@ def _put_captures(
     sink.put("digests", digests)
 
 
-def _counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:
+def counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:
     """Yield the records; note findings, and stretches that are not records, in `result`."""
     for item in items:
         if not isinstance(item, Record):
@@ -141,7 +141,12 @@ def write_facts(
         errors=dict(result.errors),
     )
     generation = GenerationFacts(
-        file=held.archive_file, size=result.size, sha256=result.sha256, why="landed", act=act
+        file=held.archive_file,
+        size=result.size,
+        sha256=result.sha256,
+        why="landed",
+        act=act,
+        dropped="",
     )
     cells = {
         FileFacts.COLUMN: encode_cell(facts),
@@ -149,10 +154,16 @@ def write_facts(
     }
     if result.records["revisit"]:
         cells[ReferencesKept.COLUMN] = encode_cell(ReferencesKept(landing=act))
-    if result.lines:
-        errors = FileErrors(
-            lines=tuple(result.lines), more=sum(result.errors.values()) - len(result.lines)
-        )
+    errors = errors_of(result)
+    if errors is not None:
         cells[FileErrors.COLUMN] = encode_cell(errors)
     key = encode_file_key(held.archive_file)
     store.mutate("files", [Put(key, cells, held.claim.act_time_ms)])
+
+
+def errors_of(result: Landed) -> FileErrors | None:
+    """The first errors of a file; None where it has none."""
+    if not result.lines:
+        return None
+    more = sum(result.errors.values()) - len(result.lines)
+    return FileErrors(lines=tuple(result.lines), more=more)

@@ -259,7 +259,12 @@ def _delete_others(archive: ArchiveStore, written: Written) -> None:
 
 def _put_facts(store: RowStore, held: Held, written: Written, why: str) -> None:
     facts = GenerationFacts(
-        file=written.name, size=written.size, sha256=written.sha256, why=why, act=held.claim.act
+        file=written.name,
+        size=written.size,
+        sha256=written.sha256,
+        why=why,
+        act=held.claim.act,
+        dropped="",
     )
     column = numbered_column(GenerationFacts, written.generation)
     key = encode_file_key(written.archive_file)

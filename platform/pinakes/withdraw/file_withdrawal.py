@@ -8,7 +8,7 @@ from collections.abc import Callable, Container
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_counts import put_withdrawn_counts
-from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
+from pinakes.catalog.file_records import iter_sidecar, note_dropped, read_generations, stored_names
 from pinakes.catalog.file_rows import (
     Held,
     read_entry,
@@ -225,6 +225,8 @@ def drop_generations(
         )
     wait_until_unpinned()
     require_claim(rows, held)
+    claim = held.claim
+    note_dropped(rows, name, old, act=claim.act, act_time_ms=claim.act_time_ms)
     for stored in old:
         # The sidecar last: by it this is known to be not done.
         archive.delete(stored)

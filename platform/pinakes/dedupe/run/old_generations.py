@@ -1,7 +1,7 @@
 """Dropping old generations: an act of its own, after a grace time.
 
 The current generation is read from disk and compared with its checksum first; then the
-older files and their sidecars go.  Their facts stay in the catalogue.
+older files and their sidecars go.  Their facts stay in the catalogue, and say so.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.file_records import older_names
+from pinakes.catalog.file_records import note_dropped, older_names
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import sidecar_name
@@ -22,6 +22,7 @@ from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import RowStore, get_row
 
 DAY_MS = 86_400_000
+_ACT = "drop-old"
 
 
 class Dropped(NamedTuple):
@@ -60,6 +61,8 @@ def drop_old_generations(
             continue
         if not dry_run:
             wait_until_unpinned()
+            names = [name for name, _ in old]
+            note_dropped(rows, entry.archive_file, names, act=_ACT, act_time_ms=now_ms)
         for name, size in old:
             if not dry_run:
                 # The file last: where it is still there, this is done again.
