@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, s
 from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.catalog.leases import release_lease
 from pinakes.catalog.reported import Report, has_reports, open_scope, put_reports
-from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, MalformedRecord
 from pinakes.hbase_schema.capture_cells import CaptureFacts
@@ -26,12 +25,14 @@ from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.seen_cells import SeenCapture
 from pinakes.hbase_schema.seen_keys import seen_in
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest import fsck
+from pinakes.ingest import fsck, fsck_strays
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.file_removal import FileRemover
 from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck_accounts import Account
 from pinakes.ingest.fsck_findings import CODES, FsckFinding
+from pinakes.ingest.fsck_strays import Strays
 from pinakes.ingest.removal import REMOVE, Remover
 from pinakes.row_store.port import Delete, Put, RowStore
 from pinakes.warc.digest import Digest
@@ -150,7 +151,7 @@ def test_a_damaged_sidecar_is_named_by_what_reads_it(store: LandedStore) -> None
     [
         (drop_sidecar, ["sidecar-missing"]),
         (spoil_sidecar, ["sidecar-unreadable"]),
-        (shift_sidecar, ["location", "location"]),
+        (shift_sidecar, ["location"]),
         (drop_capture_rows, ["rows-missing"]),
         (drop_digest_rows, ["rows-missing"]),
         (shift_location, ["location"]),
@@ -408,7 +409,7 @@ def test_a_list_of_files_that_has_aged_gives_no_findings(
     kill_a_landing(store, step)
     aged, hidden = list(scan_entries(store.rows)), scan_inflight(store.rows)
     store.land("dead", "d.warc.gz", page("http://d.example/"))
-    monkeypatch.setattr(fsck, "scan_entries", lambda rows: iter(aged))
+    monkeypatch.setattr(fsck, "scan_entries", lambda rows, **_: iter(aged))
     monkeypatch.setattr(fsck, "scan_inflight", lambda rows: set(hidden))
     before = store.dump()
     assert look(store, full=True, repair=True) == []
@@ -418,13 +419,13 @@ def test_a_list_of_files_that_has_aged_gives_no_findings(
 def test_rows_of_a_file_that_lands_meanwhile_stay(
     store: LandedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scan = fsck.scan_rows_outside
+    scan = fsck_strays.scan_strays
 
-    def land_first(rows: RowStore, stored: set[str]) -> Iterator[RowName]:
+    def land_first(rows: RowStore, stored: set[str], accounts: Iterable[Account]) -> Strays:
         store.land("two", "b.warc.gz", page("http://b.example/"))
-        return scan(rows, stored)
+        return scan(rows, stored, accounts)
 
-    monkeypatch.setattr(fsck, "scan_rows_outside", land_first)
+    monkeypatch.setattr(fsck_strays, "scan_strays", land_first)
     assert look(store, full=True, repair=True) == []
     assert len(list(scan_captures_of(store.rows, urlkey("http://b.example/")))) == 1
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry
-from pinakes.catalog.generation_rows import mark_of
+from pinakes.catalog.generation_rows import is_same_decision, mark_of
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
@@ -77,7 +76,9 @@ class StoredRows:
             capture = known.get(row.row_key or b"")
             wanted = mark_of(row, run)
             # The mark of what was withdrawn stays in its row, and nowhere else.
-            if capture is None or capture.withdrawal is not None or _same(capture.dedupe, wanted):
+            if capture is None or capture.withdrawal is not None:
+                continue
+            if is_same_decision(capture.dedupe, wanted):
                 continue
             if capture.dedupe is not None:
                 stopped.add(capture.dedupe.run)
@@ -117,10 +118,3 @@ class StoredRows:
                 "captures", [Put(key, cell, held.claim.act_time_ms) for key in sorted(bare)]
             )
         yield Settled(code="pin", file=self._name, message=f"{len(bare)} originals")
-
-
-def _same(mark: DedupeMark | None, wanted: DedupeMark | None) -> bool:
-    """Whether two marks agree; their runs may differ, as in a later generation."""
-    if mark is None or wanted is None:
-        return mark is wanted
-    return replace(mark, run="") == replace(wanted, run="")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from pinakes.errors import InputRefused
+from pinakes.errors import InputRefused, MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import (
     FIRST_GENERATION,
     CaptureFacts,
@@ -110,6 +110,20 @@ def get_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, Capture]
     """The existing captures with these keys, also hidden ones.  One round trip."""
     rows = store.get_rows(TABLE, keys, columns=COLUMNS)
     return {c.key: c for c in map(decode_capture, rows.values()) if c is not None}
+
+
+def readable_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, Capture]:
+    """`get_captures`, but for those of which a cell cannot be decoded."""
+    rows = store.get_rows(TABLE, keys, columns=COLUMNS) if keys else {}
+    return {c.key: c for c in map(readable_capture, rows.values()) if c is not None}
+
+
+def readable_capture(row: Row) -> Capture | None:
+    """`decode_capture`; None, too, where a cell cannot be decoded."""
+    try:
+        return decode_capture(row)
+    except (MalformedRecord, SchemaError, ValueError):
+        return None
 
 
 def scan_captures_of(

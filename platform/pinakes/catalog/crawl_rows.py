@@ -5,7 +5,7 @@ Acts on a crawl are counted in the rows of its files (`file_counts`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pinakes.errors import ConfigError, Conflict
@@ -72,10 +72,10 @@ def read_crawl_states(store: RowStore, crawls: Collection[str]) -> dict[str, str
     return {entry.crawl: entry.state for row in rows.values() if (entry := _entry(row))}
 
 
-def scan_crawls(store: RowStore) -> Iterator[CrawlEntry]:
-    """All crawls, by name."""
+def scan_crawls(store: RowStore, *, leave_out: Container[str] = ()) -> Iterator[CrawlEntry]:
+    """All crawls, by name; but for those to be left out."""
     for row in store.scan(TABLE, ALL_CRAWLS):
-        entry = _entry(row)
+        entry = _entry(row) if row.key.decode("ascii") not in leave_out else None
         if entry is not None:
             yield entry
 

@@ -49,14 +49,19 @@ def put_landed_counts(
     store: RowStore, archive_file: str, landed: LandedCounts, *, act: str, act_time_ms: int
 ) -> None:
     """Count a file under the act that landed it, so once, whichever process completes it."""
-    counts = {
+    counts = counts_of_landing(landed)
+    _put(store, archive_file, ActCounts(verb=LANDED_VERB, counts=counts), act, act_time_ms)
+
+
+def counts_of_landing(landed: LandedCounts) -> dict[str, int]:
+    """What a landing counts of its file."""
+    return {
         "files": 1,
         "bytes": landed.size,
         "records": sum(landed.records.values()),
         "captures": landed.captures,
         "damaged": landed.damaged,
     }
-    _put(store, archive_file, ActCounts(verb=LANDED_VERB, counts=counts), act, act_time_ms)
 
 
 def put_removed_counts(store: RowStore, held: Held, *, verb: str, size: int, captures: int) -> None:

@@ -5,7 +5,7 @@ Facts (`f`) are written with their act's time; present values (`l`) by check-and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -98,11 +98,15 @@ def read_entries(store: RowStore, archive_files: Sequence[str]) -> dict[str, Fil
     return {name: _entry(name, rows.get(key)) for key, name in keys.items()}
 
 
-def scan_entries(store: RowStore, crawl: str | None = None) -> Iterator[FileEntry]:
-    """Yield the files of a crawl, or all, sorted by name."""
+def scan_entries(
+    store: RowStore, crawl: str | None = None, *, leave_out: Container[str] = ()
+) -> Iterator[FileEntry]:
+    """Yield the files of a crawl, or all, sorted by name; but for those to be left out."""
     key_range = files_of(crawl) if crawl is not None else KeyRange()
     for row in store.scan(TABLE, key_range, columns=_COLUMNS):
-        yield _entry(decode_file_key(row.key), row)
+        name = decode_file_key(row.key)
+        if name not in leave_out:
+            yield _entry(name, row)
 
 
 def scan_entries_below(store: RowStore, name: str) -> Iterator[FileEntry]:

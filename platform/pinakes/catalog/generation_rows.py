@@ -7,6 +7,7 @@ the record as landed, and the decision on it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import islice
 
@@ -159,6 +160,13 @@ def mark_of(row: SidecarRow, run: str) -> DedupeMark | None:
         refers_to_date=row.refers_date if row.is_replaced else None,
         refers_to_id=row.refers_id if row.is_replaced else None,
     )
+
+
+def is_same_decision(mark: DedupeMark | None, wanted: DedupeMark | None) -> bool:
+    """Whether two marks agree; their runs may differ, as in a later generation."""
+    if mark is None or wanted is None:
+        return mark is wanted
+    return replace(mark, run="") == replace(wanted, run="")
 
 
 def _bytes_of(digest: str | None) -> bytes | None:

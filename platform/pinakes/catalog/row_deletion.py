@@ -42,11 +42,6 @@ def scan_rows_of(store: RowStore, files: Collection[str]) -> Iterator[RowName]:
     return (row for row in _scan_all(store) if row.archive_file in files)
 
 
-def scan_rows_outside(store: RowStore, files: Collection[str]) -> Iterator[RowName]:
-    """The rows of all other files; reads both tables to the end."""
-    return (row for row in _scan_all(store) if row.archive_file not in files)
-
-
 def _scan_all(store: RowStore) -> Iterator[RowName]:
     for row in store.scan("captures", columns=[CaptureFacts.COLUMN]):
         value = row.value(CaptureFacts.COLUMN)

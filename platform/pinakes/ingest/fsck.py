@@ -24,19 +24,23 @@ from pinakes.catalog.file_rows import (
 from pinakes.catalog.kept_dictionaries import KeptDictionary, parse_kept_name, read_kept
 from pinakes.catalog.leases import read_lease
 from pinakes.catalog.reported import delete_scope, find_open_scope, scan_scopes_of
-from pinakes.catalog.row_deletion import RowName, delete_rows, scan_rows_outside
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import DigestMismatch, InputRefused
+from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
+from .fsck_accounts import Account
 from .fsck_acts import DeadActs, is_leaving
 from .fsck_findings import FsckFinding
+from .fsck_older import OlderGenerations
 from .fsck_stored import StoredFileCheck
+from .fsck_strays import StrayCheck
+from .fsck_tables import TablesCheck
 
 _SIDECAR = sidecar_name("")
 _RUN = re.compile(r"[a-z-]+-\d{8}T\d{6}-[0-9a-f]{8}\Z")
@@ -67,11 +71,15 @@ class Fsck:
         self._full = full
         self._seed = seed
         self._acts = DeadActs(rows, archive, actor)
+        self._accounts: dict[str, Account] = {}
+        self._left_out: set[str] = set()
+        self._crawls_left_out: set[str] = set()
 
     def findings(self) -> Iterator[FsckFinding]:
         """Yield everything that is wrong; mend each before drawing the next, or none.
 
-        Memory: one name per file.
+        Memory: one name per file; with `full` a few numbers, too, and the row keys of files that
+        rows were invented for.
         """
         # Asides before claims: an aside written in between belongs to a claim that is read.
         asides = [stored.name for stored in self._archive.list(ASIDE)]
@@ -79,7 +87,12 @@ class Fsck:
         known: set[str] = set()
         stored: set[str] = set()
         tokens = set()
-        for entry in scan_entries(self._rows):
+        tables = TablesCheck(self._rows, self._acts.is_alive)
+        yield from tables.findings()
+        self._left_out, self._crawls_left_out = tables.files, tables.crawls
+        stored.update(self._left_out)
+        hidden.difference_update(self._left_out)
+        for entry in scan_entries(self._rows, leave_out=self._left_out):
             names = self._names_of(entry)
             settled = self._acts.settled(entry)
             if settled is None or self._is_being_removed(entry):
@@ -104,7 +117,15 @@ class Fsck:
         yield from self._check_leases()
         yield from self._check_reports()
         if self._full:
-            yield from self._check_strays(stored)
+            strays = StrayCheck(
+                self._rows,
+                self._archive,
+                self._acts,
+                self._stored_check,
+                accounts=self._accounts,
+                left_out=self._left_out,
+            )
+            yield from strays.findings(stored)
 
     def _is_being_removed(self, entry: FileEntry) -> bool:
         """Whether a live process takes its crawl out, and may come to this file at any moment."""
@@ -125,11 +146,15 @@ class Fsck:
         is_hidden = is_hidden and bool(hidden_among(self._rows, [entry.archive_file]))
         yield from self._acts.findings(entry, is_hidden=is_hidden)
         if entry.state is FileState.STORED and entry.facts is not None and not is_leaving(entry):
-            check = StoredFileCheck(
-                self._rows, self._archive, entry, entry.facts, self._acts.holding
-            )
+            check = self._stored_check(entry, entry.facts)
             yield from check.findings(quick=self._quick, full=self._full, seed=self._seed)
-            yield from check.superseded_findings(quick=self._quick, full=self._full)
+            if check.account is not None:
+                self._accounts[entry.archive_file] = check.account
+            older = OlderGenerations(self._rows, self._archive, entry)
+            yield from older.findings(quick=self._quick, full=self._full)
+
+    def _stored_check(self, entry: FileEntry, facts: FileFacts) -> StoredFileCheck:
+        return StoredFileCheck(self._rows, self._archive, entry, facts, self._acts.holding)
 
     # --- files of the archive
 
@@ -169,6 +194,8 @@ class Fsck:
     def _judge_stored(self, stored: StoredFile, known: set[str]) -> FsckFinding | None:
         name = stored.name
         file = name.removesuffix(_SIDECAR)
+        if generation_of(file).archive_file in self._left_out:
+            return None
         kept = parse_kept_name(name)
         if kept is not None:
             return None if self._quick else self._judge_dictionary(kept)
@@ -221,7 +248,7 @@ class Fsck:
 
     def _check_leases(self) -> Iterator[FsckFinding]:
         collections = set()
-        for crawl in scan_crawls(self._rows):
+        for crawl in scan_crawls(self._rows, leave_out=self._crawls_left_out):
             collections.add(crawl.facts.collection)
             if crawl.state in CRAWL_LEAVING and not self._acts.is_alive(
                 read_lease(self._rows, crawl.facts.collection)
@@ -248,7 +275,7 @@ class Fsck:
 
     def _check_reports(self) -> Iterator[FsckFinding]:
         """Reports that were written while their crawl ended, by a server that died then."""
-        for crawl in scan_crawls(self._rows):
+        for crawl in scan_crawls(self._rows, leave_out=self._crawls_left_out):
             for scope in scan_scopes_of(self._rows, crawl.facts.collection, crawl.crawl):
                 if scope != find_open_scope(self._rows, crawl.crawl):
                     yield FsckFinding(
@@ -258,24 +285,3 @@ class Fsck:
                         repair="delete them: no look-up finds them",
                         mend=partial(delete_scope, self._rows, scope),
                     )
-
-    def _check_strays(self, stored: set[str]) -> Iterator[FsckFinding]:
-        """Rows of files that have not landed; reads both tables to the end."""
-        strays: dict[str, list[RowName]] = {}
-        for row in scan_rows_outside(self._rows, stored):
-            strays.setdefault(row.archive_file, []).append(row)
-        for name, rows in sorted(strays.items()):
-            entry = self._acts.settled(read_entry(self._rows, name))
-            if entry is None or entry.state is FileState.STORED:
-                continue  # it lands, or has landed since the scan
-            yield FsckFinding(
-                code="rows-alone",
-                file=name,
-                message=f"{len(rows)} rows of a file that has not landed",
-                repair="delete the rows",
-                mend=partial(self._delete_strays, entry, rows),
-            )
-
-    def _delete_strays(self, entry: FileEntry, rows: list[RowName]) -> None:
-        with self._acts.holding(entry) as held:
-            delete_rows(self._rows, rows, {entry.archive_file: held.claim.act_time_ms})

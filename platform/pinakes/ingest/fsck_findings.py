@@ -28,6 +28,14 @@ CODES = MappingProxyType(
         "rows-alone": "rows of a file that has not landed",
         "reports-alone": "captures reported of a crawl that has ended",
         "location": "a row does not point at its record",
+        "sidecar-differs": "a sidecar says otherwise than its file",
+        "cell": "a cell says otherwise than the file, or cannot be read",
+        "invented": "rows or cells that no record accounts for",
+        "facts": "what is noted of a file is not so",
+        "generation-missing": "an old generation is gone, and nobody dropped it",
+        "crawl-missing": "files of a crawl that the catalogue does not have",
+        "crawl-differs": "a crawl and its files are of two collections",
+        "unreadable-row": "a row of the catalogue cannot be read",
         "reference": "a revisit of ours whose original is not there, or is a revisit",
     }
 )

@@ -5,14 +5,15 @@ Missing facts are written again as the landing wrote them, with its act time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
+from typing import TypeVar
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import SIDECAR, aside_token
-from pinakes.catalog.captures import get_captures
+from pinakes.catalog.captures import readable_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held, put_references_kept
 from pinakes.catalog.generation_rows import (
@@ -26,21 +27,23 @@ from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
 from pinakes.catalog.withdrawals import is_entombed
 from pinakes.errors import InputRefused, MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location, Pin
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
-from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
-from pinakes.row_store.port import Put, RowStore, get_row
+from pinakes.row_store.port import Put, RowStore
+
+from .fsck_cell_writing import CellChange, CellWriter
 
 UNREADABLE = (OSError, MalformedRecord, SchemaError)
 """What reading a damaged sidecar raises."""
 _BATCH_ROWS = 1000
+T = TypeVar("T")
 _UNKNOWN = "not known: see the run of this act"
 Claiming = Callable[[FileEntry], AbstractContextManager[Held]]
 
 
-def iter_batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
+def iter_batches(rows: Iterable[T]) -> Iterator[list[T]]:
     """Yield rows in lists that fit one round trip."""
     iterator = iter(rows)
     while batch := list(islice(iterator, _BATCH_ROWS)):
@@ -64,13 +67,14 @@ class StoredFileMender:
         self._facts = facts
         self._claim = claim
         self._name = entry.stored_name
+        self._cells = CellWriter(rows, entry)
 
     def rebuild(self) -> None:
         """Write sidecar and rows of the current generation as its landing or run wrote them.
 
         Rows found through the old sidecar but not the new one are deleted.
         """
-        act_time_ms = self._act_time_ms()
+        act_time_ms = self._cells.landed_ms()
         name = self._entry.archive_file
         with self._claim(self._entry) as held:
             before = self._row_names()
@@ -78,7 +82,7 @@ class StoredFileMender:
             after = self._row_names()
             delete_rows(self._rows, sorted(before - after), {name: held.claim.act_time_ms})
             for batch in iter_batches(iter_sidecar(self._archive, self._name)):
-                self._put_rows(batch)
+                self._put_rows(batch, held)
 
     def _write_sidecar(self, token: str, act_time_ms: int) -> None:
         with self._archive.create_aside(aside_token(token, SIDECAR)) as aside:
@@ -109,8 +113,13 @@ class StoredFileMender:
 
     def write_again(self, batch: Sequence[SidecarRow]) -> None:
         """Write the rows of these records again, as they were first written."""
-        with self._claim(self._entry):
-            self._put_rows(batch)
+        with self._claim(self._entry) as held:
+            self._put_rows(batch, held)
+
+    def put_right(self, changes: Sequence[CellChange]) -> None:
+        """Write these cells of captures, digests and the file itself, or delete them."""
+        with self._claim(self._entry) as held:
+            self._cells.put(changes, held)
 
     def keep_references(self) -> None:
         """Note that all its revisits have rows by what they refer to."""
@@ -125,22 +134,13 @@ class StoredFileMender:
             puts = [Put(key, cell, held.claim.act_time_ms) for key in originals]
             self._rows.mutate("captures", puts)
 
-    def _act_time_ms(self) -> int:
-        """The time of the landing: that of the facts it wrote."""
-        key = encode_file_key(self._entry.archive_file)
-        row = get_row(self._rows, "files", key, columns=[FileFacts.COLUMN])
-        if row is None:
-            raise SchemaError("its facts were deleted meanwhile", file=self._name)
-        return row.cells[FileFacts.COLUMN].timestamp_ms
-
-    def _put_rows(self, batch: Sequence[SidecarRow]) -> None:
-        act_time_ms = self._act_time_ms()
+    def _put_rows(self, batch: Sequence[SidecarRow], held: Held) -> None:
         generation = self._entry.generation
         column = numbered_column(Location, generation)
-        captures, digests = self._lost_marks(batch), []
+        changes = self._lost_marks(batch)
         withdrawn = self._withdrawn_cells(batch)
         keys = [row.row_key for row in batch if row.row_key is not None]
-        known = get_captures(self._rows, keys) if generation != 1 else {}
+        known = readable_captures(self._rows, keys) if generation != 1 else {}
         for row in batch:
             if row.row_key is None:
                 continue
@@ -161,13 +161,12 @@ class StoredFileMender:
                 cells[column] = encode_cell(location_of(row, self._entry.ending))
             if is_entombed(row):
                 cells = {column: cells[column], **withdrawn.get(row.row_key, cells)}
-            captures.append(Put(row.row_key, cells, act_time_ms))
-            digests += [
-                Put(key, value, act_time_ms)
-                for key, value in digest_rows(row, self._entry.archive_file, self._facts.collection)
-            ]
-        self._rows.mutate("captures", captures)
-        self._rows.mutate("digests", digests)
+            changes += _changes("captures", row.row_key, cells)
+            for key, of_digest in digest_rows(
+                row, self._entry.archive_file, self._facts.collection
+            ):
+                changes += _changes("digests", key, of_digest)
+        self._cells.put(changes, held)
 
     def _withdrawn_cells(self, batch: Sequence[SidecarRow]) -> dict[bytes, dict[bytes, bytes]]:
         """Of withdrawn captures, besides their place: nothing where their rows are there, since
@@ -180,32 +179,35 @@ class StoredFileMender:
         facts = read_generations(self._rows, self._entry.archive_file)[self._entry.generation]
         cell = Withdrawal(act=facts.act, act_time_ms=0, reason=_UNKNOWN, by=_UNKNOWN, asked="")
         lost = {Withdrawal.COLUMN: encode_cell(cell)}
+        name, generation = self._entry.archive_file, self._entry.generation
         return {
-            key: {}
-            if key in known and set(columns) <= known[key].cells.keys()
-            else {
-                **capture_cells(row, self._entry.archive_file, generation=self._entry.generation),
-                **lost,
+            key: {
+                column: value
+                for column, value in (
+                    capture_cells(row, name, generation=generation) | lost
+                ).items()
+                if key not in known or column not in known[key].cells
             }
             for key, row in rows.items()
         }
 
-    def _lost_marks(self, batch: Sequence[SidecarRow]) -> list[Put]:
+    def _lost_marks(self, batch: Sequence[SidecarRow]) -> list[CellChange]:
         """The dedupe marks of this generation that were lost with their rows."""
         decided = {row.row_key: row for row in batch if row.row_key and row.copy_number}
         if not decided:
             return []
         known = self._rows.get_rows("captures", list(decided), columns=[DedupeMark.COLUMN])
-        key = encode_file_key(self._entry.archive_file)
-        column = numbered_column(GenerationFacts, self._entry.generation)
-        found = get_row(self._rows, "files", key, columns=[column])
-        if found is None:
+        generations = read_generations(self._rows, self._entry.archive_file)
+        facts = generations.get(self._entry.generation)
+        if facts is None:
             return []
-        cell = found.cells[column]
-        run = decode_cell(GenerationFacts, cell.value).act
-        marks = ((key, mark_of(row, run)) for key, row in decided.items() if key not in known)
+        marks = ((key, mark_of(row, facts.act)) for key, row in decided.items() if key not in known)
         return [
-            Put(key, {DedupeMark.COLUMN: encode_cell(mark)}, cell.timestamp_ms)
+            CellChange("captures", key, DedupeMark.COLUMN, encode_cell(mark), facts.act)
             for key, mark in marks
             if mark is not None
         ]
+
+
+def _changes(table: str, key: bytes, cells: Mapping[bytes, bytes]) -> list[CellChange]:
+    return [CellChange(table, key, column, value) for column, value in cells.items()]

@@ -5,24 +5,27 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import zip_longest
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import decode_capture, get_captures
-from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
+from pinakes.catalog.captures import COLUMNS, TABLE, readable_capture
+from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import is_entombed
-from pinakes.errors import PinakesError
+from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.row_store.port import RowStore
-from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
+from .fsck_accounts import Account
+from .fsck_cell_findings import still_here
+from .fsck_cells import FullFileCheck
 from .fsck_findings import FsckFinding
 from .fsck_mending import UNREADABLE, Claiming, StoredFileMender, iter_batches
+from .fsck_older import bytes_amiss, location_amiss, message_of, place
 
 _SAMPLE = 0.01
 
@@ -45,6 +48,9 @@ class StoredFileCheck:
         self._facts = facts
         self._mender = StoredFileMender(rows, archive, entry, facts, claim)
         self._name = entry.stored_name
+        self.account: Account | None = None
+        """Of its rows; of a full check that has read all records."""
+        self._is_rebuilt = False
 
     def findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
         """Yield everything that is wrong with the file; `quick` reads no bytes, `full` all."""
@@ -52,80 +58,74 @@ class StoredFileCheck:
         if size is None:
             yield self._finding("file-missing", "put it back from a copy")
             return
-        yield from self._check_bytes(size, quick=quick)
+        stored = self._generations.get(self._entry.generation, self._facts)
+        amiss = bytes_amiss(self._archive, self._name, stored, size, quick=quick)
+        if amiss is not None:
+            yield self._finding("checksum", amiss)
         if self._archive.size(sidecar_name(self._name)) is None:
             yield self._sidecar_finding("sidecar-missing", "has no sidecar")
-            return
+            if not full or self._archive.size(sidecar_name(self._name)) is None:
+                return
+        if full and amiss is None:
+            yield from self._check_fully()
+        else:
+            yield from self._check_by_sidecar(quick=quick or full, seed=seed)
+
+    def _check_fully(self) -> Iterator[FsckFinding]:
+        """Once more, if the sidecar was made anew before all was compared."""
+        is_new = True
+        while is_new and self.account is None:
+            self._is_rebuilt = False
+            check = self.full_check()
+            try:
+                yield from check.findings()
+            except UNREADABLE as error:
+                yield self._sidecar_finding("sidecar-unreadable", message_of(error))
+            self.account, is_new = check.account, self._is_rebuilt
+        if self._entry.holds_unkept_revisits:
+            yield self._references_finding()
+
+    def full_check(self) -> FullFileCheck:
+        """Of all that the bytes of the current generation say."""
+        return FullFileCheck(
+            self._rows,
+            self._archive,
+            self._entry,
+            self._facts,
+            self._generations,
+            self._mender,
+            rebuild=self._rebuild,
+            references=self._check_references,
+        )
+
+    def _rebuild(self) -> None:
+        self._mender.rebuild()
+        self._is_rebuilt = True
+
+    def _check_by_sidecar(self, *, quick: bool, seed: int) -> Iterator[FsckFinding]:
         batches = iter_batches(iter_sidecar(self._archive, self._name))
         chosen = random.Random(_seed_of(seed, self._name))  # noqa: S311
         while True:
             try:
                 batch = next(batches, None)
             except UNREADABLE as error:
-                yield self._sidecar_finding("sidecar-unreadable", _message_of(error))
+                yield self._sidecar_finding("sidecar-unreadable", message_of(error))
                 return
             if batch is None:
                 break
             yield from self._check_rows(batch)
-            if not quick and not full:
+            if not quick:
                 sample = [row for row in batch if chosen.random() < _SAMPLE]
                 yield from self._check_locations(sample)
         if self._entry.holds_unkept_revisits:
             yield self._references_finding()
-        if full:
-            yield from self._check_all_locations()
-
-    def superseded_findings(self, *, quick: bool, full: bool) -> Iterator[FsckFinding]:
-        """Yield what is wrong with generations that were replaced and not dropped yet.
-
-        Nothing is mended: their rows are those of the current generation.
-        """
-        for generation in range(1, self._entry.generation):
-            name = name_of(self._entry, self._generations, generation)
-            size = self._archive.size(name)
-            if size is None:
-                continue  # dropped; a sidecar without its file would mean that it was lost
-            for code, message in self._superseded(name, generation, size, quick=quick, full=full):
-                yield FsckFinding(code=code, file=name, message=f"superseded generation: {message}")
-
-    def _superseded(
-        self, name: str, generation: int, size: int, *, quick: bool, full: bool
-    ) -> Iterator[tuple[str, str]]:
-        amiss = self._bytes_amiss(name, generation, size, quick=quick)
-        if amiss is not None:
-            yield "checksum", amiss
-        if self._archive.size(sidecar_name(name)) is None:
-            yield "sidecar-missing", "has no sidecar"
-        elif full:
-            try:
-                amiss = next(map(_location_amiss, self._misplaced(name)), None)
-            except UNREADABLE as error:
-                yield "sidecar-unreadable", _message_of(error)
-            else:
-                if amiss is not None:
-                    yield "location", amiss
 
     def _finding(self, code: str, message: str) -> FsckFinding:
         return FsckFinding(code=code, file=self._name, message=message)
 
-    def _check_bytes(self, size: int, *, quick: bool) -> Iterator[FsckFinding]:
-        amiss = self._bytes_amiss(self._name, self._entry.generation, size, quick=quick)
-        if amiss is not None:
-            yield self._finding("checksum", amiss)
-
     @cached_property
     def _generations(self) -> dict[int, GenerationFacts]:
         return read_generations(self._rows, self._entry.archive_file)
-
-    def _bytes_amiss(self, name: str, number: int, size: int, *, quick: bool) -> str | None:
-        """How the bytes of a generation differ from those that were stored."""
-        generation = self._generations.get(number)
-        facts = self._facts if generation is None else generation
-        if size != facts.size:
-            return f"has {size} bytes, {facts.size} were stored"
-        if not quick and self._archive.checksum(name) != facts.sha256:
-            return "its SHA-256 differs from the one that was stored"
-        return None
 
     # --- sidecar
 
@@ -137,7 +137,7 @@ class StoredFileCheck:
             repair="make the sidecar and the rows anew from the archive file"
             if self._entry.generation == 1
             else "make the sidecar anew from the archive file and the rows",
-            mend=self._mender.rebuild,
+            mend=self._rebuild,
         )
 
     # --- rows
@@ -150,12 +150,14 @@ class StoredFileCheck:
             [row.row_key for row in captures if row.row_key is not None],
             columns=[b"m"],
         )
-        missing, wrong, left = [], [], 0
+        missing, wrong, unreadable, left = [], [], [], 0
         for row in captures:
             stored = found.get(row.row_key or b"")
-            capture = decode_capture(stored) if stored is not None else None
-            if capture is None:
+            capture = readable_capture(stored) if stored is not None else None
+            if stored is None or CaptureFacts.COLUMN not in stored.cells:
                 missing.append(row)
+            elif capture is None:
+                unreadable.append(row)
             elif capture.locations.get(generation) != location_of(row, self._entry.ending):
                 wrong.append(row)
             if capture is not None and capture.withdrawal is not None and not is_entombed(row):
@@ -172,12 +174,11 @@ class StoredFileCheck:
             yield self._rows_finding(
                 "location", f"{len(wrong)} rows with wrong locations, first {first.offset}", batch
             )
+        if unreadable:
+            what = f"{len(unreadable)} rows have cells that cannot be read: see --full"
+            yield self._finding("cell", what)
         if left:
-            what = (
-                f"{left} captures are withdrawn, and still here: `pinakes withdraw` them again; "
-                "where that says that their member is damaged, take the crawl out"
-            )
-            yield self._finding("unfinished-act", what)
+            yield still_here(self._name, left)
         yield from self._check_references(captures)
 
     def _digest_rows(self, row: SidecarRow) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
@@ -209,33 +210,29 @@ class StoredFileCheck:
             source = Source(file, name=self._name)
             for row in rows:
                 record = read_record(source, row.offset, inner_offset=row.inner_offset, digests=())
-                if not isinstance(record, Record) or _place(record) != _place(row):
+                if not isinstance(record, Record) or place(record) != place(row):
                     yield self._location_finding(row)
                     return
 
-    def _check_all_locations(self) -> Iterator[FsckFinding]:
-        for row in self._misplaced(self._name):
-            yield self._location_finding(row)
-
-    def _misplaced(self, name: str) -> Iterator[SidecarRow | None]:
-        """The first row that is not of its record; None: a row is missing.  Reads all."""
-        rows = iter_sidecar(self._archive, name)
-        with self._archive.open(name) as file:
-            items = iter_records(Source(file, name=name), digests=())
-            records = (item for item in items if isinstance(item, Record))
-            for record, row in zip_longest(records, rows):
-                if record is None or row is None or _place(record) != _place(row):
-                    yield row
-                    return
-
     def _location_finding(self, row: SidecarRow | None) -> FsckFinding:
-        return self._sidecar_finding("location", _location_amiss(row))
+        return self._sidecar_finding("location", location_amiss(row))
 
     def _check_references(self, rows: Iterable[SidecarRow]) -> Iterator[FsckFinding]:
         ours = [row for row in rows if row.is_replaced and row.original_key]
-        originals = get_captures(self._rows, [row.original_key for row in ours if row.original_key])
+        keys = [row.original_key for row in ours if row.original_key]
+        there = self._rows.get_rows(TABLE, keys, columns=COLUMNS) if keys else {}
+        # What cannot be read the check of its own file tells.
+        unread = {key for key, row in there.items() if readable_capture(row) is None}
+        unread = {key for key in unread if CaptureFacts.COLUMN in there[key].cells}
+        originals = {
+            key: capture
+            for key, row in there.items()
+            if (capture := readable_capture(row)) is not None
+        }
         for row in ours:
             original = originals.get(row.original_key or b"")
+            if row.original_key in unread:
+                continue
             if original is None or original.is_duplicate:
                 what = "does not exist" if original is None else "is a revisit itself"
                 yield self._finding(
@@ -250,21 +247,6 @@ class StoredFileCheck:
                 repair="pin them",
                 mend=partial(self._mender.pin, bare),
             )
-
-
-def _location_amiss(row: SidecarRow | None) -> str:
-    if row is None:
-        return "records of the file are missing in the sidecar"
-    return f"record {row.ordinal} is not at offset {row.offset}"
-
-
-def _message_of(error: Exception) -> str:
-    return error.message if isinstance(error, PinakesError) else f"sidecar: {error}"
-
-
-def _place(record: Record | SidecarRow) -> tuple[object, ...]:
-    """Its location, and its id."""
-    return (record.offset, record.inner_offset, record.record_id, record.target_uri)
 
 
 def _seed_of(seed: object, name: str) -> bytes:

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     depth = parser.add_mutually_exclusive_group()
     depth.add_argument("--quick", action="store_true", help="do not read archive files")
     depth.add_argument(
-        "--full", action="store_true", help="check every record and row, not only samples"
+        "--full", action="store_true", help="read every record, and compare all rows with them"
     )
     parser.add_argument(
         "--seed", metavar="N", type=int, default=0, help="seed of the sample (default: 0)"

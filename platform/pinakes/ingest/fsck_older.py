@@ -1,0 +1,147 @@
+"""fsck of the generations of a file that were replaced, and are kept or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore
+from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.errors import PinakesError
+from pinakes.hbase_schema.capture_cells import Location
+from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
+from pinakes.hbase_schema.generation_names import generation_of
+from pinakes.row_store.port import RowStore
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+from .fsck_findings import FsckFinding
+from .fsck_mending import UNREADABLE
+
+
+class OlderGenerations:
+    """Checks the older generations of one file."""
+
+    def __init__(self, rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> None:
+        self._archive = archive
+        self._entry = entry
+        self._generations = read_generations(rows, entry.archive_file)
+
+    def findings(self, *, quick: bool, full: bool) -> Iterator[FsckFinding]:
+        """Yield what is wrong with generations that were replaced and not dropped yet.
+
+        Nothing is mended: their rows are those of the current generation.
+        """
+        for generation in range(1, self._entry.generation):
+            name = name_of(self._entry, self._generations, generation)
+            size = self._archive.size(name)
+            if size is None:
+                yield from self._lost(name, generation)
+                continue
+            for code, message in self._superseded(name, generation, size, quick=quick, full=full):
+                yield FsckFinding(code=code, file=name, message=f"superseded generation: {message}")
+
+    def _lost(self, name: str, generation: int) -> Iterator[FsckFinding]:
+        """Of a generation that older versions wrote it is not known whether it was dropped."""
+        facts = self._generations.get(generation)
+        if facts is not None and facts.dropped == "":
+            yield FsckFinding(
+                code="generation-missing",
+                file=name,
+                message="superseded generation: is gone, and no act has dropped it",
+            )
+
+    def _superseded(
+        self, name: str, generation: int, size: int, *, quick: bool, full: bool
+    ) -> Iterator[tuple[str, str]]:
+        amiss = bytes_amiss(
+            self._archive, name, self._generations.get(generation), size, quick=quick
+        )
+        if amiss is not None:
+            yield "checksum", amiss
+        if self._archive.size(sidecar_name(name)) is None:
+            yield "sidecar-missing", "has no sidecar"
+        elif full:
+            try:
+                amiss = next(map(location_amiss, misplaced(self._archive, name)), None)
+            except UNREADABLE as error:
+                yield "sidecar-unreadable", message_of(error)
+            else:
+                if amiss is not None:
+                    yield "location", amiss
+
+
+class OlderPlaces:
+    """The places of records in an older generation, drawn beside those of the current one."""
+
+    def __init__(self, archive: ArchiveReader, name: str) -> None:
+        self._ending = generation_of(name).ending
+        self._file = archive.open(name)
+        items = iter_records(Source(self._file, name=name), digests=())
+        self._records = (item for item in items if isinstance(item, Record))
+
+    def of_record(self, row: SidecarRow) -> Location | None:
+        """That of the next record; None unless it is this one."""
+        record = next(self._records, None)
+        if record is None or place(record)[2:] != place(row)[2:] or record.ordinal != row.ordinal:
+            return None
+        return Location(
+            offset=record.offset,
+            length=record.length,
+            inner_offset=record.inner_offset,
+            ending=self._ending,
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def misplaced(archive: ArchiveReader, name: str) -> Iterator[SidecarRow | None]:
+    """The first row of a sidecar that is not of its record; None: a row is missing.  Reads all."""
+    rows = iter_sidecar(archive, name)
+    with archive.open(name) as file:
+        items = iter_records(Source(file, name=name), digests=())
+        records = (item for item in items if isinstance(item, Record))
+        for record, row in zip_longest(records, rows):
+            if record is None or row is None or place(record) != place(row):
+                yield row
+                return
+
+
+def bytes_amiss(
+    archive: ArchiveStore,
+    name: str,
+    facts: GenerationFacts | FileFacts | None,
+    size: int,
+    *,
+    quick: bool,
+) -> str | None:
+    """How the bytes of a generation differ from those that were stored."""
+    if facts is None:
+        return "nothing says which bytes were stored"
+    if size != facts.size:
+        return f"has {size} bytes, {facts.size} were stored"
+    if not quick and archive.checksum(name) != facts.sha256:
+        return "its SHA-256 differs from the one that was stored"
+    return None
+
+
+def location_amiss(row: SidecarRow | None) -> str:
+    """Of what `misplaced` finds."""
+    if row is None:
+        return "records of the file are missing in the sidecar"
+    return f"record {row.ordinal} is not at offset {row.offset}"
+
+
+def message_of(error: Exception) -> str:
+    """What is wrong with a sidecar."""
+    return error.message if isinstance(error, PinakesError) else f"sidecar: {error}"
+
+
+def place(record: Record | SidecarRow) -> tuple[object, ...]:
+    """Its location, and its id."""
+    return (record.offset, record.inner_offset, record.record_id, record.target_uri)
