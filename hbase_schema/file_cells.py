@@ -49,8 +49,9 @@ class GenerationFacts:
 
     `sha256` is that of its bytes; `inflated_sha256` would be that of the inflated stream and is
     not written yet (docs/adr/0005-proof.md); `checksum` is that of
-    the archive store.  `why` is `landed`, `dedupe`, `restore`, `withdraw`, `purge`, `convert` or
-    `zstd`.  `dropped` is the act that deleted its file, written before that; empty: none has.  Of
+    the archive store.  `why` is `landed`, `dedupe`, `restore`, `withdraw`, `purge`, `convert`,
+    `zstd`, or `accepted`: bytes of it are lost, and a person goes on without (`fsck --accept`).
+    `dropped` is the act that deleted its file, written before that; empty: none has.  Of
     a cell of version 1 it is not known (None).
     """
 

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinakes.catalog.sidecar import SidecarRow, read_sidecar, write_sidecar
+from pinakes.catalog.sidecar import (
+    SidecarOf,
+    SidecarRow,
+    read_sidecar,
+    read_sidecar_of,
+    write_sidecar,
+)
 from pinakes.errors import MalformedRecord, SchemaError
 
 # Unicode, bytes that are no UTF-8 (PEP 383), and the escape itself.
@@ -92,3 +98,18 @@ def test_a_sidecar_without_checksums_is_read() -> None:
     write_sidecar(file, SOME)
     pq.write_table(pq.read_table(io.BytesIO(file.getvalue())), old)
     assert list(read_sidecar(io.BytesIO(old.getvalue()))) == SOME
+
+
+@pytest.mark.parametrize("name", ["one/a.warc.gz", "one/g2/\udcff \u00e9.warc"])
+def test_sidecar_says_whose_it_is(name: str) -> None:
+    file = io.BytesIO()
+    of = SidecarOf(name, 2, "0f" * 32)
+    write_sidecar(file, SOME, lambda: of)
+    assert read_sidecar_of(io.BytesIO(file.getvalue())) == of
+    assert list(read_sidecar(io.BytesIO(file.getvalue()))) == SOME
+
+
+def test_sidecar_of_an_older_version_does_not_say() -> None:
+    file = io.BytesIO()
+    write_sidecar(file, SOME)
+    assert read_sidecar_of(io.BytesIO(file.getvalue())) is None

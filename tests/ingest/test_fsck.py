@@ -12,6 +12,7 @@ from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
 from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.port import QUARANTINE
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_records import iter_sidecar, sidecar_rows_at
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, scan_inflight
@@ -168,11 +169,12 @@ def test_what_can_be_mended_is_as_it_was(
     harm(store)
     assert codes(look(store, full=True)) == found
     again = look(store, full=True, repair=True)
-    assert codes(again) == found
+    # What one repair mends, another has not to.
+    assert list(dict.fromkeys(codes(again))) == list(dict.fromkeys(found))
     assert all(finding.repair for finding in again)
     assert look(store, full=True) == []
     assert contents(store) == before
-    assert store.names() == names
+    assert [name for name in store.names() if not name.startswith(QUARANTINE)] == names
 
 
 def test_rows_that_another_reading_made_go_with_it(store: LandedStore) -> None:

@@ -18,6 +18,7 @@ from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.leases import read_lease, take_lease
 from pinakes.catalog.lookup import Answer, answer_all
+from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.capture_cells import DedupeMark, ExtractedView, Pin
 from pinakes.hbase_schema.cells import encode_cell
@@ -384,3 +385,22 @@ def test_stats_count_what_is_stored(store: LandedStore) -> None:
     remove(store)
     acts = read_totals(store.rows, "one").by_verb
     assert (acts["ingest"]["acts"], acts["remove"]["removed_captures"]) == (2, 3)
+
+
+@pytest.mark.parametrize("says_whose", [True, False])
+def test_sidecar_of_another_file_takes_no_rows_of_that_along(
+    store: LandedStore, says_whose: bool
+) -> None:
+    """Of an older version it does not say whose it is; row keys do."""
+    others = store.folder / "archive" / sidecar_name("other/o.warc.gz")
+    ours = store.folder / "archive" / sidecar_name("one/a.warc.gz")
+    if says_whose:
+        shutil.copy(others, ours)
+    else:
+        rows = list(read_sidecar(str(others)))
+        with ours.open("wb") as file:
+            write_sidecar(file, rows)
+    remove(store)
+    assert len(list(scan_captures_of(store.rows, urlkey("http://other.example/")))) == 1
+    if says_whose:
+        assert list(scan_captures_of(store.rows, urlkey(URI))) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -14,10 +15,17 @@ from scenes import COLLECTION, Scene, land_late_revisit, make_scene
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_rows import read_entry
-from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.catalog.sidecar import (
+    SidecarOf,
+    SidecarRow,
+    read_sidecar,
+    read_sidecar_of,
+    sidecar_name,
+    write_sidecar,
+)
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.generation_names import generation_file
+from pinakes.hbase_schema.generation_names import generation_file, generation_of
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.row_store.port import Put
@@ -74,6 +82,16 @@ def test_a_sidecar_is_made_anew(deduped: Scene, harm, code: str, old_ones: bool)
     assert mend(deduped) == []
 
 
+def test_sidecars_name_their_files(deduped: Scene) -> None:
+    """Those of all generations, as landed and as rewritten."""
+    files = [f.name for f in deduped.archive.list() if not f.name.endswith(sidecar_name(""))]
+    assert {generation_of(file).number for file in files} == {1, 2, 3}
+    for file in files:
+        sha256 = hashlib.sha256(deduped.archive.path_of(file).read_bytes()).hexdigest()
+        found = read_sidecar_of(str(deduped.archive.path_of(sidecar_name(file))))
+        assert found == SidecarOf(file, generation_of(file).number, sha256)
+
+
 def damage(path: str) -> None:
     """As large as it was, and still a sidecar or an archive file at its start."""
     with open(path, "r+b") as file:
@@ -114,6 +132,52 @@ def test_superseded_generation_is_checked(  # type: ignore[no-untyped-def]
         assert all(finding.mend is None for finding in found)
     else:
         assert codes == set()
+
+
+@pytest.mark.parametrize("old_ones", [True, False])
+def test_damaged_generation_is_named_with_what_is_still_whole(
+    deduped: Scene, old_ones: bool
+) -> None:
+    name = "c2/part-0.warc.gz"
+    if not old_ones:
+        assert list(deduped.drop(0, [read_entry(deduped.rows, name)]))
+    rows, state = sidecars(deduped), deduped.state()
+    path = deduped.archive.path_of(generation_file(name, 2))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 3])
+    [finding] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
+    assert (finding.code, finding.mend) == ("checksum", None)
+    assert (f"generation 1 ({name}) still has the records whole" in finding.message) == old_ones
+    assert "--accept" in finding.message
+    path.write_bytes(whole)
+    assert mend(deduped) == []
+    assert (sidecars(deduped), deduped.state()) == (rows, state)
+
+
+def test_exchanged_sidecars_of_generations_are_mended(deduped: Scene) -> None:
+    rows, state = sidecars(deduped), deduped.state()
+    first, second = (sidecar_of(deduped, name) for name in REWRITTEN)
+    os.rename(first, f"{first}.aside")
+    os.rename(second, first)
+    os.rename(f"{first}.aside", second)
+    assert mend(deduped, full=False) == ["sidecar-other"] * 2
+    assert mend(deduped) == []
+    assert (sidecars(deduped), deduped.state()) == (rows, state)
+
+
+def test_sidecar_of_an_older_version_is_proven_by_its_records(deduped: Scene) -> None:
+    """It does not say whose it is; lost rows come back by it, since it is this file's."""
+    name = REWRITTEN[0]
+    rows, kept = sidecars(deduped), deduped.state()
+    with open(sidecar_of(deduped, name), "wb") as file:
+        write_sidecar(file, rows[name])
+    with sqlite3.connect(deduped.folder / "store" / "rows.sqlite") as connection:
+        connection.execute("DELETE FROM digests")
+    connection.close()
+    assert set(mend(deduped)) == {"rows-missing"}
+    assert mend(deduped) == []
+    assert (sidecars(deduped), deduped.state()) == (rows, kept)
+    assert read_sidecar_of(sidecar_of(deduped, name)) is None
 
 
 @pytest.mark.parametrize("deletions", range(6))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
+from pinakes.archive_store.port import ASIDE, QUARANTINE, ArchiveReader, ArchiveStore
 from pinakes.errors import InputRefused
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -49,6 +49,10 @@ BAD_NAMES = [
     "a/",
     ".hidden/a",
     "a/.landing",
+    "a/.quarantine",
+    ".quarantine/../a",
+    ".quarantine/.hidden",
+    ".quarantine/",
     "a\nb",
     "a\0b",
     "a\x1bb",
@@ -281,6 +285,54 @@ class ArchiveStoreContract:
         [left] = store.list(ASIDE)
         store.delete(left.name)
         assert self.names(store, ASIDE) == []
+
+    def test_the_quarantine_is_listed_on_request_only(self, store: ArchiveStore) -> None:
+        kept = f"{QUARANTINE}/fsck-1/kept"
+        put_file(store, "c/a.sidecar", LARGE)
+        put_file(store, "c/b", b"b")
+        assert self.names(store, QUARANTINE) == []
+        store.rename("c/a.sidecar", kept)
+        put_file(store, f"{QUARANTINE}/fsck-1/record", b"why")
+        assert self.names(store) == ["c/b"]
+        assert self.names(store, ASIDE) == []
+        assert self.names(store, QUARANTINE) == [kept, f"{QUARANTINE}/fsck-1/record"]
+        assert self.names(store, f"{QUARANTINE}/fsck-1") == self.names(store, QUARANTINE)
+        assert store.size(kept) == len(LARGE)
+        assert store.checksum(kept) == hashlib.sha256(LARGE).hexdigest()
+        with store.open(kept) as file:
+            assert file.read() == LARGE
+        with pytest.raises(InputRefused, match="exists already"):
+            store.rename(kept, "c/b")
+        with pytest.raises(InputRefused, match="exists already"):
+            store.rename("c/b", kept)
+        store.rename(kept, "c/a.sidecar")
+        assert self.names(store) == ["c/a.sidecar", "c/b"]
+        store.delete(f"{QUARANTINE}/fsck-1")
+        store.delete(f"{QUARANTINE}/fsck-1")
+        assert self.names(store, QUARANTINE) == []
+        assert self.names(store) == ["c/a.sidecar", "c/b"]
+
+    def test_what_is_aside_is_moved_into_the_quarantine_and_back(
+        self, store: ArchiveStore, open_aside: Callable[[str], ArchiveStore]
+    ) -> None:
+        """Whatever the dead have left: a file of theirs, or a folder of files."""
+        dead = store.create_aside("t.copy")
+        aside = dead.__enter__()
+        aside.file.write(b"half")
+        aside.checksum()
+        put_file(open_aside(store.folder_aside("run-1")), "_written/b", b"b")
+        left = self.names(store, ASIDE)
+        assert left == [f"{ASIDE}/run-1", f"{ASIDE}/t.copy"]
+        for number, name in enumerate(left):
+            store.rename(name, f"{QUARANTINE}/fsck-{number}/kept")
+            with pytest.raises(InputRefused, match="file not found"):
+                store.rename(name, f"{QUARANTINE}/fsck-{number}/again")
+        assert self.names(store, ASIDE) == self.names(store) == []
+        assert [file.size for file in store.list(QUARANTINE)] == [1, 4]
+        for number, name in enumerate(left):
+            store.rename(f"{QUARANTINE}/fsck-{number}/kept", name)
+        assert self.names(store, ASIDE) == left
+        assert self.names(store, QUARANTINE) == []
 
     def test_a_folder_aside_is_filled_by_others(
         self, store: ArchiveStore, open_aside: Callable[[str], ArchiveStore]

@@ -2,6 +2,7 @@
 
     FOLDER/crawl/path.warc.gz        published
     FOLDER/.landing/TOKEN/NONCE      written aside
+    FOLDER/.quarantine/ID/…          what a repair has replaced
 
 Publishing is HDFS's rename without overwriting, which is atomic and refuses a taken name.
 Each writer's file is named by a nonce: a writer that was wrongly thought dead cannot publish,
@@ -27,8 +28,8 @@ from .hdfs_listing import folder_sizes, walk_files
 from .hdfs_reading import HdfsFile, identity_of, pieces_of
 from .hdfs_web import kept_checksum
 from .hdfs_writing import AsideIO
-from .names import check_file_name
-from .port import ASIDE, StoredFile
+from .names import check_file_name, check_place, check_stored_name, check_token, may_be_folder
+from .port import ASIDE, QUARANTINE, StoredFile
 
 if TYPE_CHECKING:
     from hdfs_native import Client
@@ -85,17 +86,16 @@ class HdfsArchiveStore:
         self.move(f"{self._aside_folder(token)}/{check_file_name(inner)}", inner, name)
 
     def rename(self, name: str, new_name: str) -> None:
-        self.move(self._path(name), name, new_name)
+        self.move(self._place(name), name, new_name)
 
     def checksum(self, name: str) -> str:
         with HdfsFile(self._calls, self._path(name), name) as file:
             return sha256_of(file)
 
     def delete(self, name: str) -> None:
-        head, _, token = name.partition("/")
-        if head == ASIDE:
-            folder = self._aside_folder(token)
-            self._calls.ask(name, lambda client: client.delete(folder, True))
+        if may_be_folder(name):
+            place = self._place(name)
+            self._calls.ask(name, lambda client: client.delete(place, True))
         elif self.size(name) is not None:
             path = self._path(name)
             self._calls.ask(name, lambda client: client.delete(path, False))
@@ -106,7 +106,8 @@ class HdfsArchiveStore:
             for token, size in folder_sizes(self._calls, f"{root}/{ASIDE}"):
                 yield StoredFile(f"{ASIDE}/{token}", size)
             return
-        folder = self._path(prefix) if prefix else root
+        below = prefix if prefix in ("", QUARANTINE) else check_stored_name(prefix)
+        folder = f"{root}/{below}".rstrip("/")
         for name, size in walk_files(self._calls, folder, f"{prefix}/" if prefix else ""):
             yield StoredFile(name, size)
 
@@ -116,9 +117,9 @@ class HdfsArchiveStore:
         If the answer was lost and the call is repeated, HDFS finds no file to rename; then the
         file of the new name is compared.
         """
-        target = self._path(new_name)
+        target = self._place(new_name)
         status = self._calls.ask(name, lambda client: client.get_file_info(path))
-        if status.isdir:
+        if status.isdir and not may_be_folder(name):
             raise NotThere("this is a folder, not a file", file=name)
         parent = target.rpartition("/")[0]
         try:
@@ -136,13 +137,13 @@ class HdfsArchiveStore:
         self._calls.ask(new_name, rename)
 
     def _path(self, name: str) -> str:
-        return f"{self.connection.folder}/{check_file_name(name)}"
+        return f"{self.connection.folder}/{check_stored_name(name)}"
+
+    def _place(self, name: str) -> str:
+        return f"{self.connection.folder}/{check_place(name)}"
 
     def _aside_folder(self, token: str) -> str:
-        path = check_file_name(token)
-        if len(path.parts) > 1:
-            raise InputRefused("a token must be a single plain name", file=token)
-        return f"{self.connection.folder}/{ASIDE}/{path}"
+        return f"{self.connection.folder}/{check_token(token)}"
 
 
 class HdfsAsideFile:

@@ -2,6 +2,7 @@
 
     FOLDER/crawl/path.warc.gz        published
     FOLDER/.landing/TOKEN            written aside, a file or a folder of files
+    FOLDER/.quarantine/ID/…          what a repair has replaced
 
 Publishing syncs the file, links it to its name (the kernel refuses a name that is taken), and
 syncs the folder.  `pyarrow.fs` is not used: its move replaces files, and it syncs nothing
@@ -25,13 +26,14 @@ from .local_files import (
     crc32_from_disk,
     link_new,
     make_folder,
+    move_folder,
     sha256_of,
     sync_folder,
     translated,
 )
 from .local_files import walk_files as _walk_files
-from .names import check_file_name
-from .port import ASIDE, StoredFile
+from .names import check_file_name, check_place, check_stored_name, check_token, may_be_folder
+from .port import ASIDE, QUARANTINE, StoredFile
 
 
 class LocalArchiveStore:
@@ -42,7 +44,7 @@ class LocalArchiveStore:
 
     def path_of(self, name: str) -> Path:
         """The path of a name; `Raises` InputRefused for an invalid name."""
-        return self.folder / check_file_name(name)
+        return self.folder / check_stored_name(name)
 
     def open(self, name: str) -> BinaryIO:
         path = self.path_of(name)
@@ -80,15 +82,18 @@ class LocalArchiveStore:
         self._move(self._aside_path(token) / check_file_name(inner), inner, name)
 
     def rename(self, name: str, new_name: str) -> None:
-        self._move(self.path_of(name), name, new_name)
+        self._move(self.folder / check_place(name), name, new_name)
 
     def _move(self, old: Path, name: str, new_name: str) -> None:
-        new = self.path_of(new_name)
+        new = self.folder / check_place(new_name)
         with translated(name):
-            old.lstat()
+            is_folder = stat.S_ISDIR(old.lstat().st_mode) and may_be_folder(name)
         with translated(new_name):
-            link_new(old, new)
-            old.unlink(missing_ok=True)
+            if is_folder:
+                move_folder(old, new)
+            else:
+                link_new(old, new)
+                old.unlink(missing_ok=True)
             sync_folder(old.parent)
 
     def checksum(self, name: str) -> str:
@@ -97,10 +102,9 @@ class LocalArchiveStore:
             return sha256_of(path)
 
     def delete(self, name: str) -> None:
-        head, _, token = name.partition("/")
-        path = self._aside_path(token) if head == ASIDE else self.path_of(name)
+        path = self.folder / check_place(name)
         with translated(name), suppress(FileNotFoundError, NotADirectoryError):
-            if head == ASIDE and path.is_dir():
+            if may_be_folder(name) and path.is_dir():
                 shutil.rmtree(path)
             else:
                 path.unlink()
@@ -110,7 +114,7 @@ class LocalArchiveStore:
         if prefix == ASIDE:
             yield from self._list_aside()
             return
-        folder = self.folder / (check_file_name(prefix) if prefix else "")
+        folder = self.folder / (prefix if prefix in ("", QUARANTINE) else check_stored_name(prefix))
         inside = f"{prefix}/" if prefix else ""
         if folder.is_dir():
             with translated(prefix or os.fspath(self.folder)):
@@ -133,10 +137,7 @@ class LocalArchiveStore:
                     yield StoredFile(f"{ASIDE}/{token}", size)
 
     def _aside_path(self, token: str) -> Path:
-        path = check_file_name(token)
-        if len(path.parts) > 1:
-            raise InputRefused("a token must be a single plain name", file=token)
-        return self.folder / ASIDE / path
+        return self.folder / check_token(token)
 
 
 class LocalAsideFile:

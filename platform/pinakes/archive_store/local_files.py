@@ -100,6 +100,18 @@ def link_new(old: Path, new: Path) -> None:
     sync_folder(new.parent)
 
 
+def move_folder(old: Path, new: Path) -> None:
+    """Give a folder another name; Raises FileExistsError if the name is taken.
+
+    The check that the name is free is not atomic.
+    """
+    make_folder(new.parent)
+    if new.exists():
+        raise FileExistsError(errno.EEXIST, "there already", str(new))
+    old.rename(new)
+    sync_folder(new.parent)
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and its parents, and sync each parent."""
     if folder.is_dir():

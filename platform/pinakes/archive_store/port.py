@@ -3,7 +3,7 @@
 A file is written aside, under a name that no reader sees, and published by a rename that
 never replaces a file.  A published file is whole, on disk, and never changed.
 
-Names are relative paths (`names.check_file_name`), `/` between their parts.
+Names are relative paths (`names.check_stored_name`), `/` between their parts.
 
 Errors: `InputRefused` for a name that is not found, exists already or is invalid, and for
 a file that changes while it is read; `StoreUnavailable` when the place cannot be reached or
@@ -19,7 +19,11 @@ from typing import BinaryIO, NamedTuple, Protocol
 from pinakes.errors import InputRefused, StoreUnavailable
 
 ASIDE = ".landing"
-"""The folder of unpublished files: `list` shows it on request, `delete` removes from it."""
+"""The folder of unpublished files: `list` shows it on request, `delete` removes from it, `rename`
+takes files and folders from it and into it."""
+QUARANTINE = ".quarantine"
+"""The folder of what repairs have replaced: its names are as those of published files, but only
+`list` of this prefix shows them."""
 
 
 class WritingLost(StoreUnavailable):
@@ -128,7 +132,8 @@ class ArchiveStore(ArchiveReader, Protocol):
     def rename(self, name: str, new_name: str) -> None:
         """Give a published file another name; never replaces a file.
 
-        An interrupted rename is completed by repeating it.
+        An interrupted rename is completed by repeating it.  `ASIDE/token` and what is in the
+        quarantine may be folders.
         """
         ...
 
@@ -137,7 +142,10 @@ class ArchiveStore(ArchiveReader, Protocol):
         ...
 
     def delete(self, name: str) -> None:
-        """Remove a published file, or the file or folder `ASIDE/token`; may be missing."""
+        """Remove a published file, or the file or folder `ASIDE/token`; may be missing.
+
+        Also a folder below `QUARANTINE`, with what is in it.
+        """
         ...
 
     def list(self, prefix: str = "") -> Iterator[StoredFile]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from io import BytesIO
 from typing import BinaryIO, NamedTuple, TypeVar
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
+from pinakes.archive_store.text_lines import iter_text_lines
 from pinakes.errors import ConfigError, DigestMismatch, SchemaError
 
 BACKUP, BEGUN, FILES, CRAWLS = "backup.json", "begun.json", "files.jsonl", "crawls.jsonl"
@@ -194,16 +195,6 @@ def read_listed(store: ArchiveReader, line: FileLine) -> bytes:
 def not_backed_up(name: str) -> DigestMismatch:
     """The problem that a file of a backup differs from what was written."""
     return DigestMismatch("is not what was backed up: verify the backup", file=name)
-
-
-def iter_text_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file that may only have `read`, each with its newline."""
-    rest = b""
-    while piece := file.read(1 << 18):
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from (line + b"\n" for line in lines)
-    if rest:
-        yield rest
 
 
 def clear(store: ArchiveStore) -> None:

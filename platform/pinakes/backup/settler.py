@@ -45,6 +45,7 @@ from pinakes.hbase_schema.name_keys import (
 from pinakes.hbase_schema.run_cells import Lease, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck_acts import DeadActs
+from pinakes.ingest.quarantine import Quarantine
 from pinakes.ingest.removal import WAYS, Remover
 from pinakes.row_store.port import Delete, Put, RowStore
 
@@ -90,7 +91,8 @@ class Settler:
         self._actor = actor
         self._crawls = crawls
         self._at = at
-        self._acts = DeadActs(rows, archive, actor)
+        self._quarantine = Quarantine(rows, archive, actor)
+        self._acts = DeadActs(rows, archive, actor, self._quarantine)
         self.problems: list[PinakesError] = []
 
     def settle(self) -> Iterator[Settled]:
@@ -117,7 +119,9 @@ class Settler:
             self._rows.mutate(INFLIGHT, [Delete(encode_file_key(name), None)])
             yield Settled(code="claim", file=name, message="its captures are shown again")
         for name in changed:
-            stored = StoredRows(self._rows, self._archive, self._acts.holding, name)
+            stored = StoredRows(
+                self._rows, self._archive, self._acts.holding, self._quarantine, name
+            )
             yield from stored.settle(stopped)
             self.problems += stored.problems
         yield from self._stop_runs(stopped)

@@ -15,12 +15,12 @@ from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry
 from pinakes.catalog.generation_rows import is_same_decision, mark_of
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.errors import PinakesError
+from pinakes.errors import InputRefused, PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.ingest.fsck_mending import iter_batches
 from pinakes.ingest.fsck_stored import StoredFileCheck
+from pinakes.ingest.quarantine import Quarantine, in_batches
 from pinakes.row_store.port import Delete, Put, RowStore
 
 from .findings import Settled
@@ -33,11 +33,17 @@ class StoredRows:
     """Settles one stored file; does nothing if it is not stored."""
 
     def __init__(
-        self, rows: RowStore, archive: ArchiveStore, holding: Claiming, archive_file: str
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        holding: Claiming,
+        quarantine: Quarantine,
+        archive_file: str,
     ) -> None:
         self._rows = rows
         self._archive = archive
         self._holding = holding
+        self._quarantine = quarantine
         self._name = archive_file
         self.problems: list[PinakesError] = []
 
@@ -46,19 +52,25 @@ class StoredRows:
         entry = read_entry(self._rows, self._name)
         if entry.state is not FileState.STORED or entry.facts is None:
             return
-        check = StoredFileCheck(self._rows, self._archive, entry, entry.facts, self._holding)
+        check = StoredFileCheck(
+            self._rows, self._archive, entry, entry.facts, self._holding, self._quarantine
+        )
         for finding in check.findings(quick=True, full=False, seed=0):
             # References are checked when all marks are settled.
             if finding.mend is not None:
-                finding.mend()
-                yield Settled(code="rows", file=self._name, message=finding.message)
+                try:
+                    finding.mend()
+                except InputRefused as problem:
+                    self.problems.append(problem)
+                else:
+                    yield Settled(code="rows", file=self._name, message=finding.message)
             elif finding.code != "reference":
                 self.problems.append(PinakesError(finding.message, file=finding.file))
         stored = entry.stored_name
         if self._archive.size(stored) is None:
             return
         run = self._run_of(entry)
-        for batch in iter_batches(iter_sidecar(self._archive, stored)):
+        for batch in in_batches(iter_sidecar(self._archive, stored)):
             captures = [row for row in batch if row.row_key is not None]
             yield from self._settle_marks(captures, run, stopped)
             yield from self._settle_pins(captures, run)

@@ -10,7 +10,7 @@ from pinakes.archive_store.port import ASIDE, ArchiveStore, AsideFile
 from .file_rows import Held
 from .sidecar import sidecar_name
 
-COPY, REWRITTEN, SIDECAR = "copy", "rewritten", "sidecar"
+COPY, REWRITTEN, SIDECAR, KEPT = "copy", "rewritten", "sidecar", "kept"
 
 
 def aside_token(claim_token: str, part: str) -> str:

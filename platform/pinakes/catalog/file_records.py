@@ -27,10 +27,12 @@ from .file_rows import TABLE, FileEntry, read_entry
 from .requests import iter_rows
 from .sidecar import (
     Places,
+    SidecarOf,
     SidecarRow,
     read_places,
     read_sidecar,
     read_sidecar_at,
+    read_sidecar_of,
     sidecar_name,
 )
 
@@ -118,12 +120,19 @@ def name_of(entry: FileEntry, generations: Mapping[int, GenerationFacts], number
 
 
 def iter_known_rows(archive: ArchiveReader, names: list[str]) -> Iterator[SidecarRow] | None:
-    """The rows of the first of these files that has a sidecar; None if none has.
+    """The rows of the first of these files that has a sidecar of its own; None if none has.
 
-    Row keys and digests are those of the records as landed, in every generation.
+    Row keys and digests are those of the records as landed, in every generation.  One that says
+    that it is another file's is passed over.
+
+    Raises:
+        MalformedRecord: the sidecar is damaged.
     """
     for name in names:
-        if archive.size(sidecar_name(name)) is not None:
+        if archive.size(sidecar_name(name)) is None:
+            continue
+        of = sidecar_of(archive, name)
+        if of is None or of.file == name:
             return iter_sidecar(archive, name)
     return None
 
@@ -157,6 +166,16 @@ def sidecar_places(archive: ArchiveReader, name: str) -> Places:
     """
     with _sidecar(archive, name) as file:
         return read_places(file)
+
+
+def sidecar_of(archive: ArchiveReader, name: str) -> SidecarOf | None:
+    """The file that the sidecar of a stored file says it describes; None of an older version.
+
+    Raises:
+        MalformedRecord: the sidecar is damaged.
+    """
+    with _sidecar(archive, name) as file:
+        return read_sidecar_of(file)
 
 
 @contextmanager

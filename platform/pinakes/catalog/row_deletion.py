@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Pin
+from pinakes.hbase_schema.capture_keys import encode_mark
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import decode_digest_key
 from pinakes.row_store.port import Delete, RowStore
@@ -28,9 +29,12 @@ class RowName(NamedTuple):
 def rows_of_records(
     rows: Iterable[SidecarRow], archive_file: str, collection: str
 ) -> Iterator[RowName]:
-    """The rows that landing wrote for these records."""
+    """The rows that landing wrote for these records.
+
+    A row that another file's sidecar names is that file's: its key tells.
+    """
     for row in rows:
-        if row.row_key is not None:
+        if row.row_key is not None and row.row_key.endswith(encode_mark(archive_file, row.ordinal)):
             yield RowName("captures", row.row_key, archive_file)
             for key, _ in digest_rows(row, archive_file, collection):
                 yield RowName("digests", key, archive_file)

@@ -6,8 +6,9 @@ One row per record of every type, in the order of the file.
 
 from __future__ import annotations
 
+import json
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args, get_type_hints
@@ -22,7 +23,7 @@ VERSION = 1
 _BATCH_ROWS = 8192
 # Columns with repeated values: in others a dictionary would be built and discarded.
 _REPEATED = ["type", "status", "method", "media_type", "verified_over", "skip", "findings"]
-_VERSION_KEY = b"pinakes.sidecar"
+_VERSION_KEY, _FILE_KEY = b"pinakes.sidecar", b"pinakes.sidecar.of"
 _DAMAGED = "the sidecar is damaged"
 
 
@@ -71,6 +72,18 @@ class SidecarRow(NamedTuple):
         return self.copy_number is not None and self.copy_number > 1
 
 
+class SidecarOf(NamedTuple):
+    """The archive file that a sidecar describes: stored name, generation, SHA-256 in hex.
+
+    In the metadata of the Parquet file.  By it a sidecar that lies beside another file is known,
+    and one of an earlier file of that name.
+    """
+
+    file: str
+    generation: int
+    sha256: str
+
+
 def sidecar_name(file: str) -> str:
     """The name of a file's sidecar, beside it."""
     return f"{file}.sidecar.parquet"
@@ -88,8 +101,14 @@ def _schema() -> pa.Schema:
     return pa.schema(columns, metadata={_VERSION_KEY: str(VERSION).encode()})
 
 
-def write_sidecar(file: BinaryIO, rows: Iterable[SidecarRow]) -> int:
-    """Write the rows to an open file; return how many.  Memory: one batch of rows."""
+def write_sidecar(
+    file: BinaryIO, rows: Iterable[SidecarRow], of: Callable[[], SidecarOf] | None = None
+) -> int:
+    """Write the rows to an open file; return how many.  Memory: one batch of rows.
+
+    `of` is called after the last row, when all of the archive file may have been read.  Sidecars
+    of older versions do not say whose they are.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -111,6 +130,8 @@ def write_sidecar(file: BinaryIO, rows: Iterable[SidecarRow]) -> int:
             ]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             count += len(batch)
+        if of is not None:
+            writer.add_key_value_metadata({_FILE_KEY: json.dumps(of()._asdict())})
     return count
 
 
@@ -187,6 +208,19 @@ def read_places(file: BinaryIO | str) -> Places:
         columns = parquet.read(columns=["offset", "length"])
         offsets, lengths = (array("q", column.to_pylist()) for column in columns.itercolumns())
         return Places(offsets, lengths)
+
+
+def read_sidecar_of(file: BinaryIO | str) -> SidecarOf | None:
+    """The archive file that a sidecar says it describes; None of an older version.
+
+    Reads the footer.  Raises as `read_sidecar`.
+    """
+    with _parquet(file) as parquet:
+        value = (parquet.metadata.metadata or {}).get(_FILE_KEY)
+        try:
+            return SidecarOf(**json.loads(value)) if value is not None else None
+        except (ValueError, TypeError) as error:
+            raise MalformedRecord(f"{_DAMAGED}: whose it is cannot be read") from error
 
 
 @contextmanager

@@ -59,8 +59,13 @@ class FileRemover:
         actor: Actor,
         *,
         at: Callable[[str], None] = lambda step: None,
+        discard: Callable[[str], None] | None = None,
     ) -> None:
-        """`at` is called after each step, with its name: tests end the process there."""
+        """`at` is called after each step, with its name: tests end the process there.
+
+        `discard` takes a file of the archive away; it is deleted otherwise.
+        """
+        self._discard = discard or archive.delete
         self._rows = rows
         self._archive = archive
         self._actor = actor
@@ -154,9 +159,9 @@ class FileRemover:
         require_claim(self._rows, held)
         for name in names:
             if landed or self._is_ours(name, entry):
-                self._archive.delete(name)
+                self._discard(name)
             self._at("bytes")
-            self._archive.delete(sidecar_name(name))
+            self._discard(sidecar_name(name))
             self._at("sidecar")
         return self._finish(held, entry, landed=landed)
 

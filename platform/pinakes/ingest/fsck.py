@@ -1,18 +1,19 @@
 """Compare rows with files, both ways, and repair what acts that died have left.
 
 Skips files that a live process has claimed.  Never deletes bytes of an archive file, except to
-complete a removal.
+complete a removal; what a repair replaces is kept (`quarantine`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
 from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
+from pinakes.catalog.crawl_rows import TABLE as CRAWLS
 from pinakes.catalog.file_records import known_names, read_generations
 from pinakes.catalog.file_rows import (
     FileEntry,
@@ -23,7 +24,8 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.kept_dictionaries import KeptDictionary, parse_kept_name, read_kept
 from pinakes.catalog.leases import read_lease
-from pinakes.catalog.reported import delete_scope, find_open_scope, scan_scopes_of
+from pinakes.catalog.reported import find_open_scope, scan_scopes_of
+from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import DigestMismatch, InputRefused
@@ -31,16 +33,19 @@ from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.hbase_schema.seen_keys import SeenScope, seen_of
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
 from .fsck_accounts import Account
 from .fsck_acts import DeadActs, is_leaving
 from .fsck_findings import FsckFinding
+from .fsck_mending import Accepted, StoredFileMender
 from .fsck_older import OlderGenerations
 from .fsck_stored import StoredFileCheck
 from .fsck_strays import StrayCheck
 from .fsck_tables import TablesCheck
+from .quarantine import Quarantine
 
 _SIDECAR = sidecar_name("")
 _RUN = re.compile(r"[a-z-]+-\d{8}T\d{6}-[0-9a-f]{8}\Z")
@@ -70,7 +75,8 @@ class Fsck:
         self._quick = quick
         self._full = full
         self._seed = seed
-        self._acts = DeadActs(rows, archive, actor)
+        self._quarantine = Quarantine(rows, archive, actor)
+        self._acts = DeadActs(rows, archive, actor, self._quarantine)
         self._accounts: dict[str, Account] = {}
         self._left_out: set[str] = set()
         self._crawls_left_out: set[str] = set()
@@ -122,10 +128,30 @@ class Fsck:
                 self._archive,
                 self._acts,
                 self._stored_check,
+                self._quarantine,
                 accounts=self._accounts,
                 left_out=self._left_out,
             )
             yield from strays.findings(stored)
+
+    def accept(self, file: str) -> Accepted:
+        """Take the bytes that a damaged archive file has now for those on record.
+
+        `file` is its name, as landed or as stored.  Its sidecar and rows are made anew by what can
+        be read of it.  What that replaces is kept.
+
+        Raises:
+            InputRefused: the catalogue has no such file, or there is nothing to accept.
+            Conflict: another process works on it.
+        """
+        entry = read_entry(self._rows, generation_of(file).archive_file)
+        stored = entry.state is FileState.STORED and not is_leaving(entry)
+        if entry.facts is None or not stored or file not in (entry.archive_file, entry.stored_name):
+            raise InputRefused("the store has no such file, or an older generation", file=file)
+        mender = StoredFileMender(
+            self._rows, self._archive, entry, entry.facts, self._acts.holding, self._quarantine
+        )
+        return mender.accept()
 
     def _is_being_removed(self, entry: FileEntry) -> bool:
         """Whether a live process takes its crawl out, and may come to this file at any moment."""
@@ -154,7 +180,9 @@ class Fsck:
             yield from older.findings(quick=self._quick, full=self._full)
 
     def _stored_check(self, entry: FileEntry, facts: FileFacts) -> StoredFileCheck:
-        return StoredFileCheck(self._rows, self._archive, entry, facts, self._acts.holding)
+        return StoredFileCheck(
+            self._rows, self._archive, entry, facts, self._acts.holding, self._quarantine
+        )
 
     # --- files of the archive
 
@@ -177,8 +205,8 @@ class Fsck:
                     code="aside",
                     file=name,
                     message="its writer is gone",
-                    repair="delete it: it was never published",
-                    mend=partial(self._archive.delete, name),
+                    repair="move it into the quarantine: it was never published",
+                    mend=self._keeping(name, "aside", "its writer is gone"),
                 )
 
     def _is_of_run(self, token: str) -> bool:
@@ -211,12 +239,13 @@ class Fsck:
             return None
         # A generation that an act was writing or deleting when it died; the act does it anew.
         unneeded = file not in known or not self._is_current(file)
-        mend = partial(self._archive.delete, name) if unneeded else None
+        what = "its file is missing"
+        mend = self._keeping(name, "sidecar-alone", what) if unneeded else None
         return FsckFinding(
             code="sidecar-alone",
             file=name,
-            message="its file is missing",
-            repair="delete it" if mend is not None else None,
+            message=what,
+            repair="move it into the quarantine" if mend is not None else None,
             mend=mend,
         )
 
@@ -228,12 +257,15 @@ class Fsck:
                 code="dictionary",
                 file=kept.name,
                 message=problem.message,
-                repair="delete it: files hold their own",
-                mend=partial(self._archive.delete, kept.name),
+                repair="move it into the quarantine: files hold their own",
+                mend=self._keeping(kept.name, "dictionary", problem.message),
             )
         except InputRefused:  # deleted since
             return None
         return None
+
+    def _keeping(self, name: str, code: str, why: str) -> Callable[[], str | None]:
+        return partial(self._quarantine.keep, name, code=code, why=why)
 
     def _is_current(self, file: str) -> bool:
         return file == read_entry(self._rows, generation_of(file).archive_file).stored_name
@@ -283,5 +315,10 @@ class Fsck:
                         file=crawl.crawl,
                         message="has reported captures from before it ended",
                         repair="delete them: no look-up finds them",
-                        mend=partial(delete_scope, self._rows, scope),
+                        mend=partial(self._delete_reports, crawl.crawl, scope),
                     )
+
+    def _delete_reports(self, crawl: str, scope: SeenScope) -> str | None:
+        names = [RowName(CRAWLS, r.key, "") for r in self._rows.scan(CRAWLS, seen_of(scope))]
+        why = "reported before the crawl ended"
+        return self._quarantine.delete_rows(names, code="reports-alone", file=crawl, why=why)

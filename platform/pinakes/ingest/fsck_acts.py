@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -30,8 +30,8 @@ from .acts import Actor
 from .file_removal import VERB as REMOVAL
 from .file_removal import FileRemover
 from .fsck_findings import FsckFinding
+from .quarantine import VERB, Quarantine
 
-VERB = "fsck"
 _CONTINUED = {
     "dedupe": "`pinakes dedupe` of the collection continues it",
     "withdraw": "the same `pinakes withdraw` continues it",
@@ -43,10 +43,13 @@ _CONTINUED = {
 class DeadActs:
     """Finds acts whose owner has died, and completes or undoes them."""
 
-    def __init__(self, rows: RowStore, archive: ArchiveStore, actor: Actor) -> None:
+    def __init__(
+        self, rows: RowStore, archive: ArchiveStore, actor: Actor, quarantine: Quarantine
+    ) -> None:
         self._rows = rows
         self._archive = archive
         self._actor = actor
+        self._quarantine = quarantine
 
     def is_alive(self, claim: Claim | None) -> bool:
         """Whether a live process holds this claim."""
@@ -174,7 +177,7 @@ class DeadActs:
             file=entry.archive_file,
             message=f"is {entry.state}; its {what} {'exist' if published else 'do not exist'}",
             repair="complete the landing" if published else "withdraw it: land the file again",
-            mend=partial(self._complete if published else self._take_out, entry),
+            mend=partial(self._complete if published else self._withdraw, entry),
         )
 
     def _complete(self, entry: FileEntry) -> None:
@@ -192,9 +195,18 @@ class DeadActs:
             set_state(self._rows, held, entry.state, FileState.STORED, generation=1)
             set_inflight(self._rows, held, None)
 
-    def _take_out(self, entry: FileEntry) -> None:
+    def _withdraw(self, entry: FileEntry) -> None:
+        """Take it out, and keep what it had published: what it landed from may be gone."""
+        why = f"is {entry.state}; its landing did not end"
+
+        def keep(name: str) -> None:
+            self._quarantine.keep(name, code="dead-landing", why=why)
+
+        self._take_out(entry, discard=keep)
+
+    def _take_out(self, entry: FileEntry, *, discard: Callable[[str], None] | None = None) -> None:
         """What has landed meanwhile is no leftover, and stays."""
-        remover = FileRemover(self._rows, self._archive, self._actor)
+        remover = FileRemover(self._rows, self._archive, self._actor, discard=discard)
         remover.remove(entry.archive_file, require=lambda held: self._require_as(entry))
 
 

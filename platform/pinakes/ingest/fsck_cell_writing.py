@@ -1,21 +1,20 @@
-"""Writes cells of one file's rows anew for fsck, at the times at which they were written."""
+"""The cells of one file's rows as fsck writes them: at the times at which they were written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
 from typing import NamedTuple
 
-from pinakes.catalog.file_rows import FileEntry, Held
-from pinakes.catalog.row_deletion import RowName
-from pinakes.errors import Conflict, MalformedRecord, SchemaError
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.kept_repairs import RowChange
+from pinakes.errors import MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Location, Pin
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
-from pinakes.row_store.port import Delete, Put, RowStore, get_row
+from pinakes.row_store.port import RowStore, StoredCell, get_row
 
 
 class CellChange(NamedTuple):
@@ -32,7 +31,7 @@ class CellChange(NamedTuple):
 
 
 class CellWriter:
-    """Puts cells right; its caller holds the file."""
+    """Says how cells are put right."""
 
     def __init__(self, rows: RowStore, entry: FileEntry) -> None:
         self._rows = rows
@@ -46,45 +45,25 @@ class CellWriter:
             raise SchemaError("its facts were deleted meanwhile", file=self._entry.stored_name)
         return row.cells[FileFacts.COLUMN].timestamp_ms
 
-    def put(self, changes: Sequence[CellChange], held: Held) -> None:
-        """Write or delete cells of captures, digests and the file.
+    def changes(self, cells: Sequence[CellChange]) -> Iterator[RowChange]:
+        """The changes of rows that put these cells of captures, digests and the file right.
 
         What stands is replaced at its own time, for an older cell would stay behind it; what is
-        missing is written at the time at which it was first, or, behind a delete, at this act's.
+        missing is written at the time at which it was first.
         """
         times = self._times_ms()
-        for table in sorted({change.table for change in changes}):
-            some = [change for change in changes if change.table == table]
-            rows = self._rows.get_rows(table, sorted({change.key for change in some}))
-            puts: list[Put] = []
-            deletes: list[Delete] = []
-            for change in some:
-                row = rows.get(change.key)
-                cell = row.cells.get(change.column) if row is not None else None
-                if change.value is None and cell is not None:
-                    deletes.append(Delete(change.key, cell.timestamp_ms, columns=(change.column,)))
-                elif change.value is not None and (cell is None or cell.value != change.value):
-                    time_ms = cell.timestamp_ms if cell is not None else times.first(change)
-                    puts.append(Put(change.key, {change.column: change.value}, time_ms))
-            self._rows.mutate(table, deletes)
-            self._put_behind_deletes(table, puts, held)
-
-    def _put_behind_deletes(self, table: str, puts: Sequence[Put], held: Held) -> None:
-        try:
-            self._rows.mutate(table, puts)
-        except Conflict:
-            for put in puts:
-                with suppress(Conflict):
-                    self._rows.mutate(table, [put])
-        # A store may take what it then hides.
-        rows = self._rows.get_rows(table, sorted({put.row for put in puts})) if puts else {}
-        hidden = [
-            put._replace(timestamp_ms=held.claim.act_time_ms)
-            for put in puts
-            for column, value in put.cells.items()
-            if put.row not in rows or rows[put.row].value(column) != value
-        ]
-        self._rows.mutate(table, hidden)
+        for table in sorted({cell.table for cell in cells}):
+            wanted: dict[bytes, list[CellChange]] = {}
+            for cell in cells:
+                if cell.table == table:
+                    wanted.setdefault(cell.key, []).append(cell)
+            columns = sorted({cell.column for cell in cells if cell.table == table})
+            rows = self._rows.get_rows(table, sorted(wanted), columns=columns)
+            for key, of_row in wanted.items():
+                row = rows.get(key)
+                change = _changed(table, key, row.cells if row is not None else {}, of_row, times)
+                if change is not None:
+                    yield change
 
     def _times_ms(self) -> _Times:
         key = encode_file_key(self._entry.archive_file)
@@ -121,26 +100,21 @@ class _Times(NamedTuple):
         return self.generations.get(number, ("", self.landed_ms))[1]
 
 
-def delete_as_they_stand(store: RowStore, names: Iterable[RowName]) -> None:
-    """Delete rows of captures and digests that are of no record, at the times of their cells.
-
-    A pin stays, as `delete_rows` leaves it: unless it cannot be read.
-    """
-    for table, some in groupby(sorted(names), key=lambda name: name.table):
-        rows = store.get_rows(table, [name.key for name in some])
-        store.mutate(
-            table,
-            [
-                Delete(row.key, cell.timestamp_ms, columns=(column,))
-                for row in rows.values()
-                for column, cell in row.cells.items()
-                if column != Pin.COLUMN or not _is_pin(cell.value)
-            ],
-        )
-
-
-def _is_pin(value: bytes) -> bool:
-    try:
-        return bool(decode_cell(Pin, value))
-    except (MalformedRecord, SchemaError):
-        return False
+def _changed(
+    table: str,
+    key: bytes,
+    there: Mapping[bytes, StoredCell],
+    cells: Sequence[CellChange],
+    times: _Times,
+) -> RowChange | None:
+    before, after = {}, {}
+    for cell in cells:
+        stands = there.get(cell.column)
+        if (stands.value if stands is not None else None) == cell.value:
+            continue
+        if stands is not None:
+            before[cell.column] = stands
+        if cell.value is not None:
+            time_ms = stands.timestamp_ms if stands is not None else times.first(cell)
+            after[cell.column] = StoredCell(cell.value, time_ms)
+    return RowChange(table, key, before, after) if before or after else None

@@ -33,11 +33,12 @@ from .fsck_cell_writing import CellChange, CellWriter
 from .fsck_compare import Difference, FileNow, compare_capture, decoded, expected_cells
 from .fsck_file_facts import FileFactsCheck, LandedAgain
 from .fsck_findings import FsckFinding
-from .fsck_mending import StoredFileMender, iter_batches
+from .fsck_mending import StoredFileMender
 from .fsck_older import OlderPlaces
 from .fsck_originals import OriginalCheck
 from .fsck_records import OtherRecordsError, ReadRow, read_beside
 from .landed import COMPRESSIONS, Landed, counted
+from .quarantine import in_batches
 
 DIGESTS = "digests"
 References = Callable[[Sequence[SidecarRow]], Iterator[FsckFinding]]
@@ -55,18 +56,15 @@ class FullFileCheck:
         generations: Mapping[int, GenerationFacts],
         mender: StoredFileMender,
         *,
-        rebuild: Callable[[], None],
         references: References,
     ) -> None:
-        """`rebuild` makes the sidecar anew; `references` checks what the revisits of ours among
-        some rows refer to."""
+        """`references` checks what the revisits of ours among some rows refer to."""
         self._rows = rows
         self._archive = archive
         self._entry = entry
         self._facts = facts
         self._generations = generations
         self._mender = mender
-        self._rebuild = rebuild
         self._references = references
         self._originals = OriginalCheck(rows, archive)
         facts_now = generations.get(entry.generation)
@@ -90,7 +88,7 @@ class FullFileCheck:
         landed = LandedAgain(self._entry.archive_file)
         older = self._older()
         try:
-            for read in iter_batches(self._read(landed.result)):
+            for read in in_batches(self._read(landed.result)):
                 batch = self._originals.settled(read)
                 amiss.note(batch)
                 landed.note(batch)
@@ -135,7 +133,7 @@ class FullFileCheck:
             file=self._entry.stored_name,
             message=message,
             repair="make the sidecar anew",
-            mend=self._rebuild,
+            mend=partial(self._mender.rebuild, code, message),
         )
 
     def _older(self) -> dict[int, OlderPlaces]:
@@ -214,12 +212,16 @@ class FullFileCheck:
                     yield Difference("rows-missing", key, column, "is missing", value, of)
 
     def _lost_withdrawals(self, rows: Sequence[SidecarRow]) -> FsckFinding:
+        code, message = (
+            "rows-missing",
+            f"{len(rows)} captures are withdrawn, and their rows do not say so",
+        )
         return FsckFinding(
-            code="rows-missing",
+            code=code,
             file=self._entry.stored_name,
-            message=f"{len(rows)} captures are withdrawn, and their rows do not say so",
+            message=message,
             repair="write the rows again from the sidecar",
-            mend=partial(self._mender.write_again, rows),
+            mend=partial(self._mender.write_again, rows, code, message),
         )
 
     def _still_here(
@@ -238,17 +240,27 @@ class FullFileCheck:
         for one in differences:
             by_code.setdefault((one.code, one.is_known), []).append(one)
         return [
-            FsckFinding(
-                code=code,
-                file=self._entry.stored_name,
-                message=told_rows(some) if code == "rows-missing" else told_differences(code, some),
-                repair=_repair(code) if is_known else None,
-                mend=partial(self._mender.put_right, [_change(one, digests) for one in some])
-                if is_known
-                else None,
-            )
+            self._finding_of(code, some, digests, is_known=is_known)
             for (code, is_known), some in sorted(by_code.items())
         ]
+
+    def _finding_of(
+        self,
+        code: str,
+        some: Sequence[Difference],
+        digests: Mapping[bytes, bytes],
+        *,
+        is_known: bool,
+    ) -> FsckFinding:
+        message = told_rows(some) if code == "rows-missing" else told_differences(code, some)
+        changes = [_change(one, digests) for one in some]
+        return FsckFinding(
+            code=code,
+            file=self._entry.stored_name,
+            message=message,
+            repair=_repair(code) if is_known else None,
+            mend=partial(self._mender.put_right, changes, code, message) if is_known else None,
+        )
 
 
 def _repair(code: str) -> str:

@@ -23,7 +23,7 @@ from pinakes.row_store.port import Row, RowStore, get_row
 from .fsck_cell_writing import CellChange
 from .fsck_compare import decoded
 from .fsck_findings import FsckFinding
-from .fsck_mending import StoredFileMender
+from .fsck_mending import ACCEPTED, StoredFileMender
 from .fsck_records import ReadRow
 from .landed import Landed, errors_of
 
@@ -67,7 +67,12 @@ class FileFactsCheck:
         self._row = get_row(rows, TABLE, self._key, columns=[b"f"]) or Row(self._key, {})
 
     def findings(self) -> Iterator[FsckFinding]:
-        """Yield what is wrong; the latter is made of the former."""
+        """Yield what is wrong; the latter is made of the former.
+
+        What was lost, and accepted, is noted as it landed: the bytes do not tell it any more.
+        """
+        if any(one.why == ACCEPTED for one in self._generations.values()):
+            return
         counts = self._counts()
         facts = replace(self._facts, **self._derived(counts))
         first = self._generations.get(1)
@@ -142,7 +147,7 @@ class FileFactsCheck:
             file=self._entry.archive_file,
             message=message,
             repair="write it again as the file says" if cells else None,
-            mend=partial(self._mender.put_right, changes) if cells else None,
+            mend=partial(self._mender.put_right, changes, "facts", message) if cells else None,
         )
 
 

@@ -22,6 +22,7 @@ CODES = MappingProxyType(
         "sidecar-missing": "a file without its sidecar",
         "sidecar-alone": "a sidecar without its file",
         "sidecar-unreadable": "a sidecar that cannot be read",
+        "sidecar-other": "a sidecar that describes another file",
         "rows-missing": "captures or digests without their rows",
         "references": "revisits that are not found by what they refer to",
         "pin-missing": "an original of ours that is not pinned",
@@ -43,10 +44,13 @@ CODES = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FsckFinding:
-    """One finding; `repair` says what would be done, and `mend` does it."""
+    """One finding; `repair` says what would be done, and `mend` does it.
+
+    `mend` returns the id by which it is undone, if it replaced anything.
+    """
 
     code: str
     file: str
     message: str
     repair: str | None = None
-    mend: Callable[[], None] | None = None
+    mend: Callable[[], str | None] | None = None

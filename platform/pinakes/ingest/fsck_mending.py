@@ -1,57 +1,73 @@
 """Repairs the sidecar and the rows of one landed file for fsck.
 
-Missing facts are written again as the landing wrote them, with its act time.
+Missing facts are written again as the landing wrote them, with its act time.  What is replaced is
+kept (`quarantine`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import islice
-from typing import TypeVar
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
 
 from pinakes.archive_store.anew import write_anew
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ArchiveStore, AsideFile
 from pinakes.catalog.asides import SIDECAR, aside_token
-from pinakes.catalog.captures import readable_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held, put_references_kept
 from pinakes.catalog.generation_rows import (
-    mark_of,
     read_generation_rows,
-    without_decision,
 )
-from pinakes.catalog.record_rows import capture_cells, digest_rows, location_of
-from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
-from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
-from pinakes.catalog.withdrawals import is_entombed
+from pinakes.catalog.kept_repairs import RowChange
+from pinakes.catalog.row_deletion import RowName
+from pinakes.catalog.sidecar import (
+    SidecarOf,
+    SidecarRow,
+    read_sidecar,
+    sidecar_name,
+    write_sidecar,
+)
 from pinakes.errors import InputRefused, MalformedRecord, SchemaError
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location, Pin
+from pinakes.hbase_schema.capture_cells import Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.file_cells import FileFacts
-from pinakes.hbase_schema.withdrawal_cells import Withdrawal
+from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put, RowStore
 
 from .fsck_cell_writing import CellChange, CellWriter
+from .fsck_proofs import bytes_amiss, is_of_its_file
+from .fsck_rows import WantedRows
+from .quarantine import Quarantine, in_batches
 
 UNREADABLE = (OSError, MalformedRecord, SchemaError)
 """What reading a damaged sidecar raises."""
-_BATCH_ROWS = 1000
-T = TypeVar("T")
-_UNKNOWN = "not known: see the run of this act"
+ACCEPTED = "accepted"
+"""The code of repairs by which people have accepted that bytes are lost, and the `why` of what is
+left."""
 Claiming = Callable[[FileEntry], AbstractContextManager[Held]]
 
 
-def iter_batches(rows: Iterable[T]) -> Iterator[list[T]]:
-    """Yield rows in lists that fit one round trip."""
-    iterator = iter(rows)
-    while batch := list(islice(iterator, _BATCH_ROWS)):
-        yield batch
+class Accepted(NamedTuple):
+    """How a file is gone on with that is damaged for good.
+
+    `repair` is the id by which it is undone, `before` how many captures landed, `lost` how many of
+    them are not there any more.
+    """
+
+    repair: str | None
+    before: int
+    lost: int
 
 
 class StoredFileMender:
-    """Repairs one stored file in its current generation; claims the file for each repair."""
+    """Repairs one stored file in its current generation; claims the file for each repair.
+
+    Nothing is written by a sidecar or a file that was not read in this run, and found to be the one
+    on record.  Each repair returns the id by which it can be undone (`Quarantine.replace`).
+    """
 
     def __init__(
         self,
@@ -60,38 +76,133 @@ class StoredFileMender:
         entry: FileEntry,
         facts: FileFacts,
         claim: Claiming,
+        quarantine: Quarantine,
     ) -> None:
         self._rows = rows
         self._archive = archive
         self._entry = entry
         self._facts = facts
         self._claim = claim
+        self._quarantine = quarantine
         self._name = entry.stored_name
         self._cells = CellWriter(rows, entry)
+        self.has_rebuilt = False
+        """Whether the sidecar has been replaced, so that what was read of it is out of date."""
 
-    def rebuild(self) -> None:
+    @cached_property
+    def generations(self) -> dict[int, GenerationFacts]:
+        """Every generation ever written."""
+        return read_generations(self._rows, self._entry.archive_file)
+
+    @cached_property
+    def _wanted(self) -> WantedRows:
+        return WantedRows(self._rows, self._entry, self._facts, self.generations)
+
+    @cached_property
+    def on_record(self) -> FileFacts | GenerationFacts:
+        """Size and SHA-256 of the current generation as they were stored."""
+        return self.generations.get(self._entry.generation) or self._facts
+
+    @property
+    def of(self) -> SidecarOf:
+        """What the sidecar must describe."""
+        return SidecarOf(self._name, self._entry.generation, self.on_record.sha256)
+
+    @cached_property
+    def bytes_amiss(self) -> str | None:
+        """How the bytes differ from those on record.  Reads all of them, once."""
+        return bytes_amiss(self._archive, self._name, self.on_record)
+
+    @property
+    def size_amiss(self) -> str | None:
+        """How the size differs from the one on record."""
+        return bytes_amiss(self._archive, self._name, self.on_record, quick=True)
+
+    def is_sound(self) -> bool:
+        """Whether bytes and sidecar are those on record, by reading them."""
+        try:
+            return self.bytes_amiss is None and self._is_proven
+        except (*UNREADABLE, InputRefused):
+            return False
+
+    @cached_property
+    def _is_proven(self) -> bool:
+        """Whether the sidecar describes this file."""
+        act_time_ms = self._cells.landed_ms()
+        return is_of_its_file(self._archive, self._name, self.of, act_time_ms=act_time_ms)
+
+    def _require_sound_bytes(self) -> None:
+        if self.bytes_amiss is not None:
+            raise InputRefused(
+                f"not mended, since {self.bytes_amiss}: put it back from a copy",
+                file=self._name,
+            )
+
+    def rebuild(self, code: str, why: str) -> str | None:
         """Write sidecar and rows of the current generation as its landing or run wrote them.
 
         Rows found through the old sidecar but not the new one are deleted.
+
+        Raises:
+            InputRefused: the bytes are not those on record.
         """
-        act_time_ms = self._cells.landed_ms()
-        name = self._entry.archive_file
         with self._claim(self._entry) as held:
-            before = self._row_names()
-            write_anew(lambda: self._write_sidecar(held.claim.token, act_time_ms), name)
-            after = self._row_names()
-            delete_rows(self._rows, sorted(before - after), {name: held.claim.act_time_ms})
-            for batch in iter_batches(iter_sidecar(self._archive, self._name)):
-                self._put_rows(batch, held)
+            self._require_sound_bytes()
+            return self._rebuild(held, code, why)
 
-    def _write_sidecar(self, token: str, act_time_ms: int) -> None:
-        with self._archive.create_aside(aside_token(token, SIDECAR)) as aside:
-            write_sidecar(aside.file, self._rows_anew(act_time_ms))
-            aside.checksum()
-            self._archive.delete(sidecar_name(self._name))
-            aside.publish(sidecar_name(self._name))
+    def accept(self) -> Accepted:
+        """Note the bytes as they are now as those on record, and rebuild sidecar and rows by them.
 
-    def _rows_anew(self, act_time_ms: int) -> Iterator[SidecarRow]:
+        Rows of records that are lost are deleted.  The bytes stay as they are.
+
+        Raises:
+            InputRefused: they are those on record, or there are none.
+        """
+        with self._claim(self._entry) as held:
+            amiss = self.bytes_amiss
+            size = self._archive.size(self._name)
+            if amiss is None or size is None:
+                why = "there is nothing to accept: its bytes are as on record"
+                raise InputRefused(amiss if size is None and amiss else why, file=self._name)
+            was = self.generations.get(self._entry.generation) or GenerationFacts(
+                file=self._name,
+                size=self._facts.size,
+                sha256=self._facts.sha256,
+                why="landed",
+                act=self._facts.act,
+            )
+            sha256 = self._archive.checksum(self._name)
+            self.on_record = replace(was, size=size, sha256=sha256, why=ACCEPTED)
+            repair = self._rebuild(held, ACCEPTED, amiss)
+        rows = iter_sidecar(self._archive, self._name)
+        left = sum(row.row_key is not None for row in rows)
+        return Accepted(repair, self._facts.captures, max(0, self._facts.captures - left))
+
+    def _rebuild(self, held: Held, code: str, why: str) -> str | None:
+        name = sidecar_name(self._name)
+
+        def write() -> str | None:
+            with self._archive.create_aside(aside_token(held.claim.token, SIDECAR)) as aside:
+                write_sidecar(aside.file, self._rows_anew(), lambda: self.of)
+                sha256 = aside.checksum()
+                repair = self._quarantine.replace(
+                    code=code,
+                    file=self._name,
+                    why=why,
+                    entry=self._entry,
+                    changes=self._changes_by(aside),
+                    files=[(name, sha256)],
+                    late_ms=held.claim.act_time_ms,
+                )
+                if self._archive.size(name) is None:
+                    aside.publish(name)
+                return repair
+
+        self.has_rebuilt = True
+        return write_anew(write, self._entry.archive_file)
+
+    def _rows_anew(self) -> Iterator[SidecarRow]:
+        act_time_ms = self._cells.landed_ms()
         if self._entry.generation == 1:
             return read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
         return read_generation_rows(
@@ -102,112 +213,78 @@ class StoredFileMender:
             act_time_ms=act_time_ms,
         )
 
+    def _changes_by(self, aside: AsideFile) -> Iterator[RowChange]:
+        """What makes the rows those of a sidecar that was written anew."""
+        stale = self._row_names()
+        with aside.open() as file:
+            for batch in in_batches(read_sidecar(file)):
+                stale -= set(self._wanted.names_of(batch))
+                yield from self._wanted.changes(batch)
+        for some in in_batches(sorted(stale)):
+            yield from self._wanted.deletions(some)
+        if isinstance(self.on_record, GenerationFacts):
+            column = numbered_column(GenerationFacts, self._entry.generation)
+            key = encode_file_key(self._entry.archive_file)
+            cell = CellChange("files", key, column, encode_cell(self.on_record))
+            yield from self._cells.changes([cell])
+
     def _row_names(self) -> set[RowName]:
         """The rows found through the sidecar; empty if it cannot be read."""
-        name = self._entry.archive_file
         try:
-            rows = iter_sidecar(self._archive, self._name)
-            return set(rows_of_records(rows, name, self._facts.collection))
+            return set(self._wanted.names_of(iter_sidecar(self._archive, self._name)))
         except (*UNREADABLE, InputRefused):
             return set()
 
-    def write_again(self, batch: Sequence[SidecarRow]) -> None:
-        """Write the rows of these records again, as they were first written."""
-        with self._claim(self._entry) as held:
-            self._put_rows(batch, held)
+    def write_again(self, batch: Sequence[SidecarRow], code: str, why: str) -> str | None:
+        """Write the rows of these records again, as they were first written.
 
-    def put_right(self, changes: Sequence[CellChange]) -> None:
-        """Write these cells of captures, digests and the file itself, or delete them."""
+        By the sidecar that they were read from, if it is this file's; else by the file.
+        """
         with self._claim(self._entry) as held:
-            self._cells.put(changes, held)
+            self._require_sound_bytes()
+            if not self._is_proven:
+                return self._rebuild(held, code, why)
+            return self._quarantine.replace(
+                code=code,
+                file=self._name,
+                why=why,
+                entry=self._entry,
+                changes=self._wanted.changes(batch),
+                late_ms=held.claim.act_time_ms,
+            )
+
+    def put_right(self, cells: Sequence[CellChange], code: str, why: str) -> str | None:
+        """Write these cells of captures, digests and the file itself, or delete them.
+
+        By the bytes of the file, which were read beside what is written.
+        """
+        with self._claim(self._entry) as held:
+            self._require_sound_bytes()
+            return self._quarantine.replace(
+                code=code,
+                file=self._name,
+                why=why,
+                entry=self._entry,
+                changes=self._cells.changes(cells),
+                late_ms=held.claim.act_time_ms,
+            )
 
     def keep_references(self) -> None:
         """Note that all its revisits have rows by what they refer to."""
         with self._claim(self._entry) as held:
+            self._require_proven()
             put_references_kept(self._rows, held, self._facts)
 
     def pin(self, originals: Sequence[bytes]) -> None:
         """Pin captures that revisits of this file refer to."""
-        run = read_generations(self._rows, self._entry.archive_file)[self._entry.generation].act
+        run = self.generations[self._entry.generation].act
         cell = {Pin.COLUMN: encode_cell(Pin(run=run))}
         with self._claim(self._entry) as held:
+            self._require_proven()
             puts = [Put(key, cell, held.claim.act_time_ms) for key in originals]
             self._rows.mutate("captures", puts)
 
-    def _put_rows(self, batch: Sequence[SidecarRow], held: Held) -> None:
-        generation = self._entry.generation
-        column = numbered_column(Location, generation)
-        changes = self._lost_marks(batch)
-        withdrawn = self._withdrawn_cells(batch)
-        keys = [row.row_key for row in batch if row.row_key is not None]
-        known = readable_captures(self._rows, keys) if generation != 1 else {}
-        for row in batch:
-            if row.row_key is None:
-                continue
-            landed = without_decision(row) if row.is_replaced else row
-            # Of a later generation, only the row, or the first sidecar, knows where it lay first.
-            capture = known.get(row.row_key)
-            first = capture.locations.get(1) if capture is not None else None
-            if first is not None:
-                landed = landed._replace(
-                    offset=first.offset, length=first.length, inner_offset=first.inner_offset
-                )
-            cells = capture_cells(
-                landed,
-                self._entry.archive_file,
-                generation=generation if first is None else 1,
-            )
-            if generation != 1:
-                cells[column] = encode_cell(location_of(row, self._entry.ending))
-            if is_entombed(row):
-                cells = {column: cells[column], **withdrawn.get(row.row_key, cells)}
-            changes += _changes("captures", row.row_key, cells)
-            for key, of_digest in digest_rows(
-                row, self._entry.archive_file, self._facts.collection
-            ):
-                changes += _changes("digests", key, of_digest)
-        self._cells.put(changes, held)
-
-    def _withdrawn_cells(self, batch: Sequence[SidecarRow]) -> dict[bytes, dict[bytes, bytes]]:
-        """Of withdrawn captures, besides their place: nothing where their rows are there, since
-        those tell more than the sidecar; else what that tells, and that they were withdrawn."""
-        rows = {row.row_key: row for row in batch if row.row_key and is_entombed(row)}
-        if not rows:
-            return {}
-        columns = [CaptureFacts.COLUMN, Withdrawal.COLUMN]
-        known = self._rows.get_rows("captures", list(rows), columns=columns)
-        facts = read_generations(self._rows, self._entry.archive_file)[self._entry.generation]
-        cell = Withdrawal(act=facts.act, act_time_ms=0, reason=_UNKNOWN, by=_UNKNOWN, asked="")
-        lost = {Withdrawal.COLUMN: encode_cell(cell)}
-        name, generation = self._entry.archive_file, self._entry.generation
-        return {
-            key: {
-                column: value
-                for column, value in (
-                    capture_cells(row, name, generation=generation) | lost
-                ).items()
-                if key not in known or column not in known[key].cells
-            }
-            for key, row in rows.items()
-        }
-
-    def _lost_marks(self, batch: Sequence[SidecarRow]) -> list[CellChange]:
-        """The dedupe marks of this generation that were lost with their rows."""
-        decided = {row.row_key: row for row in batch if row.row_key and row.copy_number}
-        if not decided:
-            return []
-        known = self._rows.get_rows("captures", list(decided), columns=[DedupeMark.COLUMN])
-        generations = read_generations(self._rows, self._entry.archive_file)
-        facts = generations.get(self._entry.generation)
-        if facts is None:
-            return []
-        marks = ((key, mark_of(row, facts.act)) for key, row in decided.items() if key not in known)
-        return [
-            CellChange("captures", key, DedupeMark.COLUMN, encode_cell(mark), facts.act)
-            for key, mark in marks
-            if mark is not None
-        ]
-
-
-def _changes(table: str, key: bytes, cells: Mapping[bytes, bytes]) -> list[CellChange]:
-    return [CellChange(table, key, column, value) for column, value in cells.items()]
+    def _require_proven(self) -> None:
+        self._require_sound_bytes()
+        if not self._is_proven:
+            raise InputRefused("not mended, since the sidecar is of another file", file=self._name)

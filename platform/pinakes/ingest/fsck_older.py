@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import zip_longest
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
-from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
+from pinakes.catalog.file_records import name_of, read_generations
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import Location
-from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import iter_records
@@ -20,6 +18,7 @@ from pinakes.warc.source import Source
 
 from .fsck_findings import FsckFinding
 from .fsck_mending import UNREADABLE
+from .fsck_proofs import bytes_amiss, misplaced, place_of
 
 
 class OlderGenerations:
@@ -37,11 +36,10 @@ class OlderGenerations:
         """
         for generation in range(1, self._entry.generation):
             name = name_of(self._entry, self._generations, generation)
-            size = self._archive.size(name)
-            if size is None:
+            if self._archive.size(name) is None:
                 yield from self._lost(name, generation)
                 continue
-            for code, message in self._superseded(name, generation, size, quick=quick, full=full):
+            for code, message in self._superseded(name, generation, quick=quick, full=full):
                 yield FsckFinding(code=code, file=name, message=f"superseded generation: {message}")
 
     def _lost(self, name: str, generation: int) -> Iterator[FsckFinding]:
@@ -55,11 +53,9 @@ class OlderGenerations:
             )
 
     def _superseded(
-        self, name: str, generation: int, size: int, *, quick: bool, full: bool
+        self, name: str, generation: int, *, quick: bool, full: bool
     ) -> Iterator[tuple[str, str]]:
-        amiss = bytes_amiss(
-            self._archive, name, self._generations.get(generation), size, quick=quick
-        )
+        amiss = bytes_amiss(self._archive, name, self._generations.get(generation), quick=quick)
         if amiss is not None:
             yield "checksum", amiss
         if self._archive.size(sidecar_name(name)) is None:
@@ -86,7 +82,11 @@ class OlderPlaces:
     def of_record(self, row: SidecarRow) -> Location | None:
         """That of the next record; None unless it is this one."""
         record = next(self._records, None)
-        if record is None or place(record)[2:] != place(row)[2:] or record.ordinal != row.ordinal:
+        if (
+            record is None
+            or place_of(record)[2:] != place_of(row)[2:]
+            or record.ordinal != row.ordinal
+        ):
             return None
         return Location(
             offset=record.offset,
@@ -100,36 +100,6 @@ class OlderPlaces:
         self._file.close()
 
 
-def misplaced(archive: ArchiveReader, name: str) -> Iterator[SidecarRow | None]:
-    """The first row of a sidecar that is not of its record; None: a row is missing.  Reads all."""
-    rows = iter_sidecar(archive, name)
-    with archive.open(name) as file:
-        items = iter_records(Source(file, name=name), digests=())
-        records = (item for item in items if isinstance(item, Record))
-        for record, row in zip_longest(records, rows):
-            if record is None or row is None or place(record) != place(row):
-                yield row
-                return
-
-
-def bytes_amiss(
-    archive: ArchiveStore,
-    name: str,
-    facts: GenerationFacts | FileFacts | None,
-    size: int,
-    *,
-    quick: bool,
-) -> str | None:
-    """How the bytes of a generation differ from those that were stored."""
-    if facts is None:
-        return "nothing says which bytes were stored"
-    if size != facts.size:
-        return f"has {size} bytes, {facts.size} were stored"
-    if not quick and archive.checksum(name) != facts.sha256:
-        return "its SHA-256 differs from the one that was stored"
-    return None
-
-
 def location_amiss(row: SidecarRow | None) -> str:
     """Of what `misplaced` finds."""
     if row is None:
@@ -140,8 +110,3 @@ def location_amiss(row: SidecarRow | None) -> str:
 def message_of(error: Exception) -> str:
     """What is wrong with a sidecar."""
     return error.message if isinstance(error, PinakesError) else f"sidecar: {error}"
-
-
-def place(record: Record | SidecarRow) -> tuple[object, ...]:
-    """Its location, and its id."""
-    return (record.offset, record.inner_offset, record.record_id, record.target_uri)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import COLUMNS, TABLE, readable_capture
-from pinakes.catalog.file_records import iter_sidecar, read_generations
+from pinakes.catalog.file_records import iter_sidecar, name_of
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
@@ -24,8 +25,10 @@ from .fsck_accounts import Account
 from .fsck_cell_findings import still_here
 from .fsck_cells import FullFileCheck
 from .fsck_findings import FsckFinding
-from .fsck_mending import UNREADABLE, Claiming, StoredFileMender, iter_batches
-from .fsck_older import bytes_amiss, location_amiss, message_of, place
+from .fsck_mending import UNREADABLE, Claiming, StoredFileMender
+from .fsck_older import location_amiss, message_of
+from .fsck_proofs import bytes_amiss, place_of, whose_else
+from .quarantine import Quarantine, in_batches
 
 _SAMPLE = 0.01
 
@@ -40,48 +43,79 @@ class StoredFileCheck:
         entry: FileEntry,
         facts: FileFacts,
         claim: Claiming,
+        quarantine: Quarantine,
     ) -> None:
-        """`claim` holds the file while it is mended."""
+        """`claim` holds the file while it is mended, `quarantine` keeps what that replaces."""
         self._rows = rows
         self._archive = archive
         self._entry = entry
         self._facts = facts
-        self._mender = StoredFileMender(rows, archive, entry, facts, claim)
+        self._mender = StoredFileMender(rows, archive, entry, facts, claim, quarantine)
         self._name = entry.stored_name
         self.account: Account | None = None
         """Of its rows; of a full check that has read all records."""
-        self._is_rebuilt = False
 
     def findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
         """Yield everything that is wrong with the file; `quick` reads no bytes, `full` all."""
-        size = self._archive.size(self._name)
-        if size is None:
+        if self._archive.size(self._name) is None:
             yield self._finding("file-missing", "put it back from a copy")
             return
-        stored = self._generations.get(self._entry.generation, self._facts)
-        amiss = bytes_amiss(self._archive, self._name, stored, size, quick=quick)
-        if amiss is not None:
-            yield self._finding("checksum", amiss)
-        if self._archive.size(sidecar_name(self._name)) is None:
-            yield self._sidecar_finding("sidecar-missing", "has no sidecar")
-            if not full or self._archive.size(sidecar_name(self._name)) is None:
+        amiss = self._mender.size_amiss if quick else self._mender.bytes_amiss
+        if amiss is None:
+            yield from self._described_findings(quick=quick, full=full, seed=seed)
+            return
+        yield self._finding("checksum", f"{amiss}: {self._choices(quick=quick)}")
+        # Nothing is derived from bytes that are not those on record, nor for them.
+        for finding in self._described_findings(quick=True, full=False, seed=seed):
+            yield replace(finding, repair=None, mend=None)
+
+    def _choices(self, *, quick: bool) -> str:
+        """What people can do where the bytes are not those on record."""
+        whole = [
+            f"generation {number} ({name}) still has the records whole"
+            for number in range(1, self._entry.generation)
+            for name in [name_of(self._entry, self._generations, number)]
+            for facts in [self._generations.get(number)]
+            if bytes_amiss(self._archive, name, facts, quick=quick) is None
+        ]
+        accept = "if there is none, `pinakes fsck --accept` goes on with what can be read"
+        return "; ".join(["put it back from a copy", *whole, accept])
+
+    def _described_findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
+        """What is wrong with sidecar and rows; once more in full, after the sidecar was made
+        anew."""
+        finding = self._sidecar_amiss()
+        if finding is not None:
+            yield finding
+            if not full or not self._mender.has_rebuilt:
                 return
-        if full and amiss is None:
+        if full:
             yield from self._check_fully()
         else:
-            yield from self._check_by_sidecar(quick=quick or full, seed=seed)
+            yield from self._check_by_sidecar(quick=quick, seed=seed)
+
+    def _sidecar_amiss(self) -> FsckFinding | None:
+        if self._archive.size(sidecar_name(self._name)) is None:
+            return self._sidecar_finding("sidecar-missing", "has no sidecar")
+        try:
+            other = whose_else(self._archive, self._name, self._mender.of)
+        except UNREADABLE as error:
+            return self._sidecar_finding("sidecar-unreadable", message_of(error))
+        if other is not None:
+            return self._sidecar_finding("sidecar-other", f"its sidecar {other}")
+        return None
 
     def _check_fully(self) -> Iterator[FsckFinding]:
         """Once more, if the sidecar was made anew before all was compared."""
         is_new = True
         while is_new and self.account is None:
-            self._is_rebuilt = False
+            self._mender.has_rebuilt = False
             check = self.full_check()
             try:
                 yield from check.findings()
             except UNREADABLE as error:
                 yield self._sidecar_finding("sidecar-unreadable", message_of(error))
-            self.account, is_new = check.account, self._is_rebuilt
+            self.account, is_new = check.account, self._mender.has_rebuilt
         if self._entry.holds_unkept_revisits:
             yield self._references_finding()
 
@@ -94,16 +128,11 @@ class StoredFileCheck:
             self._facts,
             self._generations,
             self._mender,
-            rebuild=self._rebuild,
             references=self._check_references,
         )
 
-    def _rebuild(self) -> None:
-        self._mender.rebuild()
-        self._is_rebuilt = True
-
     def _check_by_sidecar(self, *, quick: bool, seed: int) -> Iterator[FsckFinding]:
-        batches = iter_batches(iter_sidecar(self._archive, self._name))
+        batches = in_batches(iter_sidecar(self._archive, self._name))
         chosen = random.Random(_seed_of(seed, self._name))  # noqa: S311
         while True:
             try:
@@ -113,19 +142,25 @@ class StoredFileCheck:
                 return
             if batch is None:
                 break
-            yield from self._check_rows(batch)
+            for finding in self._check_rows(batch):
+                yield finding
+                if self._mender.has_rebuilt:
+                    return
             if not quick:
                 sample = [row for row in batch if chosen.random() < _SAMPLE]
-                yield from self._check_locations(sample)
+                for finding in self._check_locations(sample):
+                    yield finding
+                    if self._mender.has_rebuilt:
+                        return
         if self._entry.holds_unkept_revisits:
             yield self._references_finding()
 
     def _finding(self, code: str, message: str) -> FsckFinding:
         return FsckFinding(code=code, file=self._name, message=message)
 
-    @cached_property
+    @property
     def _generations(self) -> dict[int, GenerationFacts]:
-        return read_generations(self._rows, self._entry.archive_file)
+        return self._mender.generations
 
     # --- sidecar
 
@@ -137,7 +172,7 @@ class StoredFileCheck:
             repair="make the sidecar and the rows anew from the archive file"
             if self._entry.generation == 1
             else "make the sidecar anew from the archive file and the rows",
-            mend=self._rebuild,
+            mend=partial(self._mender.rebuild, code, message),
         )
 
     # --- rows
@@ -190,7 +225,7 @@ class StoredFileCheck:
             file=self._name,
             message=message,
             repair="write the rows again from the sidecar",
-            mend=partial(self._mender.write_again, batch),
+            mend=partial(self._mender.write_again, batch, code, message),
         )
 
     def _references_finding(self) -> FsckFinding:
@@ -210,7 +245,7 @@ class StoredFileCheck:
             source = Source(file, name=self._name)
             for row in rows:
                 record = read_record(source, row.offset, inner_offset=row.inner_offset, digests=())
-                if not isinstance(record, Record) or place(record) != place(row):
+                if not isinstance(record, Record) or place_of(record) != place_of(row):
                     yield self._location_finding(row)
                     return
 

@@ -15,7 +15,7 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import TABLE as CAPTURES
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
-from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
+from pinakes.catalog.row_deletion import RowName, rows_of_records
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.hbase_schema.capture_cells import CaptureFacts, ExternalLine, Pin
 from pinakes.hbase_schema.digest_keys import decode_digest_key
@@ -25,11 +25,11 @@ from pinakes.row_store.port import Row, RowStore
 
 from .fsck_accounts import Account, number_of
 from .fsck_acts import DeadActs
-from .fsck_cell_writing import delete_as_they_stand
 from .fsck_compare import cell_class, decoded
 from .fsck_findings import FsckFinding
 from .fsck_mending import UNREADABLE
 from .fsck_stored import StoredFileCheck
+from .quarantine import Quarantine
 
 DIGESTS = "digests"
 _MOST_KEPT = 100_000
@@ -149,6 +149,7 @@ class StrayCheck:
         archive: ArchiveStore,
         acts: DeadActs,
         check_of: Callable[[FileEntry, FileFacts], StoredFileCheck],
+        quarantine: Quarantine,
         *,
         accounts: Mapping[str, Account],
         left_out: Collection[str],
@@ -159,6 +160,7 @@ class StrayCheck:
         self._archive = archive
         self._acts = acts
         self._check_of = check_of
+        self._quarantine = quarantine
         self._accounts = accounts
         self._left_out = left_out
 
@@ -227,13 +229,21 @@ class StrayCheck:
                 records = iter_sidecar(self._archive, entry.stored_name)
                 yield from rows_of_records(records, entry.archive_file, entry.facts.collection)
 
-    def _delete_invented(self, entry: FileEntry | None, rows: list[RowName]) -> None:
+    def _delete_invented(self, entry: FileEntry | None, rows: list[RowName]) -> str | None:
         if entry is None:
-            delete_as_they_stand(self._rows, rows)
-            return
+            return self._delete("invented", rows, None)
         with self._acts.holding(entry):
-            delete_as_they_stand(self._rows, rows)
+            return self._delete("invented", rows, entry)
 
-    def _delete_strays(self, entry: FileEntry, rows: list[RowName]) -> None:
-        with self._acts.holding(entry) as held:
-            delete_rows(self._rows, rows, {entry.archive_file: held.claim.act_time_ms})
+    def _delete_strays(self, entry: FileEntry, rows: list[RowName]) -> str | None:
+        with self._acts.holding(entry):
+            return self._delete("rows-alone", rows, entry)
+
+    def _delete(self, code: str, rows: list[RowName], entry: FileEntry | None) -> str | None:
+        return self._quarantine.delete_rows(
+            rows,
+            code=code,
+            file=entry.archive_file if entry is not None else "rows",
+            why=invented_message(rows),
+            entry=entry,
+        )

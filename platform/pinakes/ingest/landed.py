@@ -7,7 +7,7 @@ while the sidecar is written, and everything is counted on the way.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import BinaryIO
@@ -15,7 +15,7 @@ from typing import BinaryIO
 from pinakes.catalog.file_rows import Held
 from pinakes.catalog.record_rows import capture_cells, digest_rows
 from pinakes.catalog.requests import iter_rows
-from pinakes.catalog.sidecar import SidecarRow, write_sidecar
+from pinakes.catalog.sidecar import SidecarOf, SidecarRow, write_sidecar
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import (
@@ -68,15 +68,20 @@ def write_rows(
     held: Held,
     collection: str,
     result: Landed,
+    sha256: Callable[[], str],
 ) -> None:
     """Put the cells of every record into the sink, write the sidecar, and count in `result`.
 
-    Memory: a batch of rows.
+    `sha256` reads the file to its end, and gives that of all its bytes.  Memory: a batch of rows.
     """
     landed = datetime.fromtimestamp(held.claim.act_time_ms / 1000, timezone.utc)
     items = iter_records(source, digests=("sha1", "sha256"))
     rows = iter_rows(counted(items, result), archive_file=held.archive_file, landed=landed)
-    write_sidecar(sidecar, _put_captures(sink, rows, held, collection, result))
+    write_sidecar(
+        sidecar,
+        _put_captures(sink, rows, held, collection, result),
+        lambda: SidecarOf(held.archive_file, 1, sha256()),
+    )
     compression = compression_of(source)
     result.compression = compression if compression in COMPRESSIONS else "none"
 

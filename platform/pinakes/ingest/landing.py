@@ -209,7 +209,15 @@ class Lander:
         ):
             copying = CopyingFile(file, writer, self._keeping(held, reached))
             source = Source(copying, name=place)
-            write_rows(sink, source, sidecar.file, held=held, collection=collection, result=result)
+            write_rows(
+                sink,
+                source,
+                sidecar.file,
+                held=held,
+                collection=collection,
+                result=result,
+                sha256=copying.finish,
+            )
             rows_stored = sink.finish()
             following = FileState.LANDING if rows_stored else FileState.LOADING
             if state is not following:

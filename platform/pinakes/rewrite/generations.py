@@ -24,7 +24,7 @@ from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import Held, read_entry, require_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.record_rows import location_of
-from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
+from pinakes.catalog.sidecar import SidecarOf, SidecarRow, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, DigestMismatch
 from pinakes.hbase_schema.capture_cells import DedupeMark, Location
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
@@ -123,7 +123,8 @@ def write_generation(
             check(old, written)
             at("checked")
             rows = iter_sidecar(archive, old_name)
-            write_sidecar(sidecar.file, _moved_rows(rows, written, annotate))
+            moved = _moved_rows(rows, written, annotate)
+            write_sidecar(sidecar.file, moved, lambda: SidecarOf(name, new.number, sha256))
         is_of_an_act = to.size(sidecar_name(name)) is not None
         if not publish_pair(to, copy, sidecar, name, sha256=sha256, at=at):
             if not is_of_an_act:

@@ -1,4 +1,4 @@
-"""`pinakes fsck`: do rows and files agree, and what to do where they don't."""
+"""`pinakes fsck`: do rows and files agree, what to do where they don't, and to undo that."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.config import Configuration
-from pinakes.errors import Conflict, InputRefused, PinakesError
+from pinakes.errors import ConfigError, Conflict, InputRefused, PinakesError
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import FsckFinding
 from pinakes.ingest.tally import Tally
 from pinakes.profile import open_stores
+
+from .fsck_quarantine import accept, discard, show_quarantine, undo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,22 @@ class FsckRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """How deep to look, and whether to mend."""
-    parser.add_argument("--repair", action="store_true", help="repair what can be repaired")
+    act = parser.add_mutually_exclusive_group()
+    act.add_argument("--repair", action="store_true", help="repair what can be repaired")
+    act.add_argument(
+        "--accept",
+        metavar="FILE",
+        help="go on with the bytes that a damaged archive file still has, as if it had landed so",
+    )
+    act.add_argument("--quarantine", action="store_true", help="list what repairs have replaced")
+    act.add_argument("--undo", metavar="ID", help="put back what a repair has replaced")
+    act.add_argument(
+        "--discard",
+        metavar="ID",
+        help="delete a repair from the quarantine, or `all`, where nothing is a last copy; "
+        "without --yes, say which",
+    )
+    parser.add_argument("--yes", action="store_true", help="with --discard: delete")
     depth = parser.add_mutually_exclusive_group()
     depth.add_argument("--quick", action="store_true", help="do not read archive files")
     depth.add_argument(
@@ -46,12 +63,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each finding; exit 1 where there was one, mended or not."""
     tally = Tally()
+    if arguments.yes and arguments.discard is None:
+        raise ConfigError("--yes goes with --discard only")
     request = FsckRequest(
         repair=arguments.repair, quick=arguments.quick, full=arguments.full, seed=arguments.seed
     )
     with metrics_file(arguments.metrics_file, "fsck", tally, console) as job:
-        job.exit = _look(request, configuration_of(arguments), tally, console)
+        job.exit = _act(arguments, request, tally, console)
     return job.exit
+
+
+def _act(
+    arguments: argparse.Namespace, request: FsckRequest, tally: Tally, console: Console
+) -> Exit:
+    configuration = configuration_of(arguments)
+    if arguments.accept is not None:
+        return accept(arguments.accept, configuration, console)
+    if arguments.undo is not None:
+        return undo(arguments.undo, configuration, console)
+    if arguments.quarantine:
+        return show_quarantine(configuration, console)
+    if arguments.discard is not None:
+        return discard(arguments.discard, configuration, console, sure=arguments.yes)
+    return _look(request, configuration, tally, console)
 
 
 def _look(
@@ -71,15 +105,17 @@ def _look(
         for finding in fsck.findings():
             found += 1
             mended = False
+            repair: str | None = None
             problem: PinakesError | None = None
             if request.repair and finding.mend is not None:
                 try:
-                    finding.mend()
+                    repair = finding.mend()
                     mended = True
                 except (Conflict, InputRefused) as error:
                     problem = error
             left += not mended
-            console.result(_as_object(finding, mended), text=_line(finding, mended))
+            text = _line(finding, mended, repair)
+            console.result(_as_object(finding, mended, repair), text=text)
             if problem is not None:
                 console.warn(problem)
                 failed = True
@@ -89,19 +125,22 @@ def _look(
     return Exit.FOUND if found else Exit.DONE
 
 
-def _as_object(finding: FsckFinding, mended: bool) -> dict[str, object]:
+def _as_object(finding: FsckFinding, mended: bool, repair: str | None) -> dict[str, object]:
     return {
         "code": finding.code,
         "file": finding.file,
         "message": finding.message,
         "repair": finding.repair,
         "mended": mended,
+        "undo": repair,
     }
 
 
-def _line(finding: FsckFinding, mended: bool) -> str:
+def _line(finding: FsckFinding, mended: bool, repair: str | None) -> str:
     if finding.repair is None:
         then = "not mended by --repair"
     else:
         then = f"mended: {finding.repair}" if mended else f"--repair: {finding.repair}"
+    if repair is not None:
+        then += f"; undo: pinakes fsck --undo {repair}"
     return f"{printable(finding.file)}: {finding.code}: {finding.message}; {then}"
