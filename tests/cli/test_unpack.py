@@ -49,7 +49,8 @@ def test_every_body_of_real_files_is_there(shared_data: Path, tmp_path: Path) ->
         if not is_agreed(line) or line["content_size"] > 2_000_000:
             continue
         out = tmp_path / str(number)
-        assert main(["unpack", str(path), "-o", str(out), "--stored"]) in (0, Exit.SOME_FAILED)
+        words = ["unpack", str(path), "-o", str(out), "--stored", "--raw"]  # digests may be wrong
+        assert main(words) in (0, Exit.SOME_FAILED)
         index = {line["place"]: line for line in index_of(out)}
         with open_source(path) as source:
             for record in iter_records(source):

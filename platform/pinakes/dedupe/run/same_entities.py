@@ -1,6 +1,6 @@
 """Captures of one entity in other chunks: counted by `dedupe --plan`, and left full.
 
-Their stored bodies differ, so nothing merges them; docs/adr/0045-chunk-boundaries.md says why.
+Their stored bodies differ, so nothing merges them; docs/adr/0046-chunk-boundaries.md says why.
 Decides nothing: what is counted here is not read.
 """
 
