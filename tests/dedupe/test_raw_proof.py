@@ -267,7 +267,7 @@ def test_rewriting_behind_damage_is_noticed(
         source_of(b"".join(member(now) if part is AGAIN else part for part in parts))
         for now in (AGAIN, revisit)
     )
-    assert compare_raw(before, after) == (None, is_behind)
+    assert compare_raw(before, after)[:2] == (None, is_behind)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -22,6 +22,7 @@ from pinakes.catalog.leases import release_lease
 from pinakes.config import load_configuration
 from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.run.progress import UNWATCHED, RunProgress
+from pinakes.dedupe.run.remaining import Remaining
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
 from pinakes.dedupe.run.store_run import StoreRun
@@ -174,6 +175,7 @@ class Scene:
             self.rows,
             archive or self.archive,
             entries,
+            remaining=Remaining(self.rows, archive or self.archive),
             now_ms=actor.now_ms() + 1,
             wait_until_unpinned=partial(actor.wait_until_unpinned, self.rows),
             grace_ms=grace_ms,

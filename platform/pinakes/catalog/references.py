@@ -6,6 +6,9 @@
 Of other crawls nothing is scanned, but the sidecars of files that lead to no such rows: those
 with crawlers' revisits that an older version landed, until `fsck --repair`, and those that an act
 left before it ended, whose rows may be ahead of them.
+
+Rows may be lost, or wrong.  What takes a crawl away asks besides what all files of the collection
+that stay say themselves: their sidecars, held against their bytes (`proven_sidecars`).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.capture_cells import DigestEntry, Pin
 from pinakes.hbase_schema.capture_keys import encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell
@@ -37,6 +41,7 @@ from .file_rows import FileEntry, read_entries, scan_entries
 from .lookup import TABLE as DIGESTS
 from .many_ranges import rows_in
 from .payloads import have_one_body
+from .proven_sidecars import ProvenSidecars
 from .revisit_targets import FULL, Targets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
 
@@ -65,15 +70,19 @@ class _Names:
     """What a crawl's full records may be named by, as hashes: some 400 bytes for each."""
 
     def __init__(self) -> None:
-        self._keys: set[int] = set()
+        self._keys: dict[int, str] = {}
         self._urlkeys: set[int] = set()
         self._ids: dict[int, bytes] = {}
 
-    def add(self, row: SidecarRow) -> None:
-        self._keys.add(hash(row.row_key))
+    def add(self, row: SidecarRow, archive_file: str) -> None:
+        self._keys[hash(row.row_key)] = archive_file
         self._urlkeys.update(map(hash, _urlkeys_of(row)))
         if row.record_id and row.row_key:
             self._ids[hash(row.record_id)] = row.row_key
+
+    def file_of(self, key: bytes | None) -> str | None:
+        """The archive file of the record with this row key."""
+        return self._keys.get(hash(key))
 
     def with_id(self, row: SidecarRow) -> bytes | None:
         """The row key of what a revisit names by nothing but its id."""
@@ -90,7 +99,12 @@ class _Names:
 
 
 def scan_references(
-    store: RowStore, archive: ArchiveReader, crawl: str, collection: str
+    store: RowStore,
+    archive: ArchiveReader,
+    crawl: str,
+    collection: str,
+    *,
+    proven: ProvenSidecars | None = None,
 ) -> Iterator[Reference]:
     """Yield captures of other crawls of the collection that refer to captures of this one.
 
@@ -98,55 +112,77 @@ def scan_references(
     Reads the crawl's sidecars.  Round trips: for some hundred captures of the crawl one, and a
     few for those that are pinned; where crawlers' revisits are in the collection, a few for every
     fifty captures; one or two for each such revisit that is found.
+
+    `proven`: reads the sidecars of all other files of the collection, too, and the heads of all
+    their records: for who deletes what nothing refers to.
+
+    Raises:
+        DigestMismatch: with `proven`, where what a file refers to is not known for sure.
     """
     finder = _Finder(store, crawl, collection)
-    asked = _asked_anyway(store, crawl, collection)
+    asked = [
+        entry
+        for entry in _others(store, crawl, collection)
+        if proven is not None or _leads_to_no_rows(entry)
+    ]
     names = _Names()
     for entry in scan_entries(store, crawl):
-        rows = _full_rows(store, archive, entry, names if asked else None)
-        while batch := list(islice(rows, _BATCH_ROWS)):
+        full = _full_rows(_rows_of_leaving(store, archive, entry, proven))
+        while batch := list(islice(full, _BATCH_ROWS)):
+            if asked:
+                for row in batch:
+                    names.add(row, entry.archive_file)
             yield from finder.references_to(batch)
     for entry in asked:
         rows = (
             row
-            for row in _rows_of(store, archive, entry)
+            for row in _rows_of(store, archive, entry, proven)
             if row.row_key is not None and names.may_be_meant(row)
         )
         while batch := list(islice(rows, _BATCH_ROWS)):
-            yield from finder.references_of(batch, names)
+            yield from finder.references_of(
+                batch, names, entry.archive_file, is_proven=proven is not None
+            )
 
 
-def _asked_anyway(store: RowStore, crawl: str, collection: str) -> list[FileEntry]:
-    """The files of other crawls of which rows do not tell all."""
-    return [
-        entry
-        for entry in scan_entries(store)
-        if crawl_of(entry.archive_file) != crawl
-        and entry.state is FileState.STORED
-        and entry.facts is not None
-        and entry.facts.collection == collection
-        and (
-            entry.holds_unkept_revisits or (entry.claim is not None and entry.claim.expires_ms != 0)
-        )
-    ]
+def _others(store: RowStore, crawl: str, collection: str) -> Iterator[FileEntry]:
+    """The stored files of other crawls; also those of which the collection is not known."""
+    for entry in scan_entries(store):
+        may_be_of_it = entry.facts is None or entry.facts.collection == collection
+        is_other = crawl_of(entry.archive_file) != crawl
+        if is_other and may_be_of_it and entry.state is FileState.STORED:
+            yield entry
 
 
-def _rows_of(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> Iterator[SidecarRow]:
+def _leads_to_no_rows(entry: FileEntry) -> bool:
+    is_claimed = entry.claim is not None and entry.claim.expires_ms != 0
+    return entry.facts is not None and (entry.holds_unkept_revisits or is_claimed)
+
+
+def _rows_of(
+    store: RowStore, archive: ArchiveReader, entry: FileEntry, proven: ProvenSidecars | None
+) -> Iterator[SidecarRow]:
+    if proven is not None:
+        return proven.rows(entry.stored_name)
     names = stored_names(entry, read_generations(store, entry.archive_file))
     return iter_known_rows(archive, names) or iter(())
 
 
-def _full_rows(
-    store: RowStore, archive: ArchiveReader, entry: FileEntry, names: _Names | None
+def _rows_of_leaving(
+    store: RowStore, archive: ArchiveReader, entry: FileEntry, proven: ProvenSidecars | None
 ) -> Iterator[SidecarRow]:
-    """The captures of a file that landed as full records."""
     if entry.facts is None:
-        return
-    for row in _rows_of(store, archive, entry):
-        if row.row_key is not None and row.type in FULL:
-            if names is not None:
-                names.add(row)
-            yield row
+        return iter(())
+    if entry.state is not FileState.STORED or proven is None:
+        # Where it is leaving already, an earlier act has asked.
+        return _rows_of(store, archive, entry, None)
+    names = stored_names(entry, read_generations(store, entry.archive_file))
+    return proven.rows_of_leaving(entry, names)
+
+
+def _full_rows(rows: Iterable[SidecarRow]) -> Iterator[SidecarRow]:
+    """The captures that landed as full records."""
+    return (row for row in rows if row.row_key is not None and row.type in FULL)
 
 
 def _urlkeys_of(row: SidecarRow) -> set[bytes]:
@@ -179,23 +215,40 @@ class _Finder:
         if self._kinds:
             yield from self._judged(self._naming(batch))
 
-    def references_of(self, batch: Sequence[SidecarRow], names: _Names) -> Iterator[Reference]:
-        """Which of these records of other crawls refer to the crawl, by their sidecars too.
+    def references_of(
+        self,
+        batch: Sequence[SidecarRow],
+        names: _Names,
+        archive_file: str,
+        *,
+        is_proven: bool,
+    ) -> Iterator[Reference]:
+        """Which of these records of a file of another crawl refer to the crawl, by its sidecar.
 
-        The mark of a capture may be ahead of its file, which is what counts.
+        The mark of a capture may be ahead of its file, or lost: it is not asked.  `is_proven`: nor
+        is a row believed that says other things of a crawler's revisit than its file.
         """
-        replaced = {row.row_key: row for row in batch if row.is_replaced and row.row_key}
-        others = {row.row_key: names.with_id(row) for row in batch if not row.is_replaced}
-        originals = self._own(row.original_key for row in replaced.values() if row.original_key)
-        by_id = self._own(key for key in others.values() if key)
-        for key, capture in sorted(get_captures(self._store, list(replaced)).items()):
-            original = originals.get(replaced[key].original_key or b"")
-            if original is not None and key not in self._seen:
-                self._seen.add(key)
-                yield _reference(capture, original, BY_DEDUPE)
-        found = get_captures(self._store, [key for key in others if key])
+        for row in batch:
+            original_file = names.file_of(row.original_key) if row.is_replaced else None
+            if row.row_key is None or row.original_key is None or original_file is None:
+                continue
+            if row.row_key not in self._seen:
+                self._seen.add(row.row_key)
+                yield Reference(
+                    row.row_key.decode("ascii"),
+                    archive_file,
+                    row.original_key.decode("ascii"),
+                    original_file,
+                    BY_DEDUPE,
+                )
+        others = {row.row_key: row for row in batch if not row.is_replaced and row.row_key}
+        with_id = {key: names.with_id(row) for key, row in others.items()}
+        by_id = self._own(key for key in with_id.values() if key)
+        found = get_captures(self._store, list(others))
+        for key, row in others.items() if is_proven else ():
+            _require_row(row, found.get(key), archive_file)
         yield from self._judged(
-            _Found(capture, tuple(by_id[one] for one in [others[key]] if one in by_id))
+            _Found(capture, tuple(by_id[one] for one in [with_id[key]] if one in by_id))
             for key, capture in sorted(found.items())
         )
 
@@ -324,6 +377,21 @@ class _Finder:
         }
         there = get_captures(self._store, sorted(set(keys.values()))) if keys else {}
         return [one for one in captures if one.key not in keys or keys[one.key] in there]
+
+
+def _require_row(row: SidecarRow, capture: Capture | None, archive_file: str) -> None:
+    """Raise DigestMismatch unless the catalogue says of a crawler's revisit what its file says."""
+    facts = capture.facts if capture is not None else None
+    if facts is None or (
+        (facts.type, facts.refers_to_target_uri, facts.refers_to_date, facts.refers_to_id)
+        != (row.type, row.refers_uri, row.refers_date, row.refers_id)
+    ):
+        raise DigestMismatch(
+            "the catalogue does not have this revisit as its file has it, so that it is not known "
+            "what it refers to, and nothing is deleted: `pinakes fsck --repair` mends that",
+            file=archive_file,
+            offset=row.offset,
+        )
 
 
 def _reference(capture: Capture, original: Capture, written_by: str) -> Reference:

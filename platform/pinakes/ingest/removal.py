@@ -34,11 +34,12 @@ from pinakes.catalog.file_rows import (
     FileEntry,
     scan_entries,
 )
-from pinakes.catalog.leases import HeldLease, release_lease, require_lease
+from pinakes.catalog.leases import HeldLease, leave_lease, release_lease, require_lease
+from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.references import Reference, scan_references
 from pinakes.catalog.reported import forget_reports
 from pinakes.catalog.wacz_rows import forget_waczs
-from pinakes.errors import ConfigError, Conflict, PinakesError
+from pinakes.errors import ONE_FILE_ONLY, ConfigError, Conflict, PinakesError
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
@@ -109,6 +110,7 @@ class Remover:
         self._actor = actor
         self._at = at
         self._files = FileRemover(rows, archive, actor, at=at)
+        self._proven = ProvenSidecars(archive)
 
     def take_out(self, crawl: str, way: TakingOut, *, dry_run: bool = False) -> Removal:
         """Take a whole crawl out, or list the references that prevent it.
@@ -123,11 +125,19 @@ class Remover:
             return result
         lease = self._take_lease(entry.facts.collection)
         self._at("leased")
-        if not way.provided:
-            found = scan_references(self._rows, self._archive, crawl, entry.facts.collection)
-            result.references += islice(found, LISTED)
-        if entry.state in way.before and not (dry_run or result.references):
-            result.references += self.close(entry, way, lease)
+        try:
+            if not way.provided:
+                result.references += self._references_to(entry)
+            if entry.state in way.before and not (dry_run or result.references):
+                result.references += self.close(entry, way, lease)
+        except ONE_FILE_ONLY as problem:
+            # Nothing was done by this call.
+            result.problems.append(problem)
+            if entry.state in way.before:
+                release_lease(self._rows, lease)
+            else:
+                leave_lease(self._rows, lease)
+            return result
         if dry_run:
             self._count(crawl, result)
         elif not result.references:
@@ -159,14 +169,28 @@ class Remover:
 
         What lands from now on is of crawls whose commit names what refers to a crawl that leaves.
         The caller has found no references.
+
+        Raises:
+            DigestMismatch: what a file refers to is not known for sure; the crawl is as it was.
         """
         change_crawl_state(self._rows, entry.crawl, (entry.state,), way.during, act=lease.lease.act)
         self._at("closed")
-        found = scan_references(self._rows, self._archive, entry.crawl, entry.facts.collection)
-        late = list(islice(found, LISTED))
+        try:
+            late = self._references_to(entry)
+        except ONE_FILE_ONLY:
+            self.open_again(entry, way)
+            raise
         if late:
             self.open_again(entry, way)
         return late
+
+    def _references_to(self, entry: CrawlEntry) -> list[Reference]:
+        """The first that refer to a crawl, by rows and by the files that stay."""
+        collection = entry.facts.collection
+        found = scan_references(
+            self._rows, self._archive, entry.crawl, collection, proven=self._proven
+        )
+        return list(islice(found, LISTED))
 
     def open_again(self, entry: CrawlEntry, way: TakingOut) -> None:
         """Make a crawl that was closed what it was; nothing of it has been hidden."""

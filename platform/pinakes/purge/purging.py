@@ -38,6 +38,7 @@ from pinakes.catalog.leases import (
     read_lease,
     release_lease,
 )
+from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.run_files import REPORT, RunFiles
@@ -95,6 +96,7 @@ class Purger:
         self._software = software
         self._at = at
         self._remover = Remover(rows, archive, actor, at=at)
+        self._proven = ProvenSidecars(archive)
 
     def plan(self, request: PurgeRequest) -> PurgeReport:
         """What would be done; changes nothing, and takes no lease.
@@ -105,7 +107,10 @@ class Purger:
         report = PurgeReport(entry.crawl, entry.facts.collection)
         report.was_purged = entry.state == PURGED
         if entry.state in (OPEN, COMMITTED):
-            self._survey(self._collection(entry), entry, request, report)
+            try:
+                self._survey(self._collection(entry), entry, request, report)
+            except ONE_FILE_ONLY as problem:
+                report.problems.append(problem)
         return report
 
     def purge(self, request: PurgeRequest) -> PurgeReport:
@@ -155,7 +160,7 @@ class Purger:
         report.files = report.captures = report.freed_bytes = 0
         with suppress(*ONE_FILE_ONLY):  # as it failed before
             collection = self._collection(entry)
-            found = survey_references(self._rows, self._archive, collection, entry.crawl)
+            found = self._find(collection, entry.crawl)
             self._keep_done(found, report)
 
     def _keep_done(self, found: References, report: PurgeReport) -> None:
@@ -289,7 +294,7 @@ class Purger:
         report: PurgeReport,
     ) -> tuple[References, Choice]:
         """What refers to the crawl, and what becomes of it; added to the report."""
-        found = survey_references(self._rows, self._archive, collection, entry.crawl)
+        found = self._find(collection, entry.crawl)
         choice = Choice([], {})
         report.problems += found.problems
         if request.references == REFUSE:
@@ -312,6 +317,9 @@ class Purger:
             report.repointed = _joined(report.repointed, choice.repointed.keys() - obstacles.keys())
         self._count(entry, report)
         return found, choice
+
+    def _find(self, collection: Collection, crawl: str) -> References:
+        return survey_references(self._rows, self._archive, collection, crawl, self._proven)
 
     def _count(self, entry: CrawlEntry, report: PurgeReport) -> None:
         report.files = report.captures = report.freed_bytes = 0

@@ -13,6 +13,7 @@ from itertools import islice
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import Capture, get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
+from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.references import BY_DEDUPE, scan_references
 from pinakes.catalog.references import Reference as Found
 from pinakes.catalog.sidecar import sidecar_name
@@ -58,13 +59,20 @@ def is_of(capture: Capture, crawl: str) -> bool:
 
 
 def survey_references(
-    rows: RowStore, archive: ArchiveStore, collection: Collection, crawl: str
+    rows: RowStore,
+    archive: ArchiveStore,
+    collection: Collection,
+    crawl: str,
+    proven: ProvenSidecars,
 ) -> References:
-    """What refers to a crawl now.  Memory: what is found."""
+    """What refers to a crawl now.  Memory: what is found.
+
+    Raises DigestMismatch where what a file refers to is not known for sure.
+    """
     result = References()
     found_by: dict[bytes, Found] = {}
     by_file: dict[str, dict[bytes, Found]] = defaultdict(dict)
-    for one in scan_references(rows, archive, crawl, collection.name):
+    for one in scan_references(rows, archive, crawl, collection.name, proven=proven):
         by_file[one.archive_file][one.capture.encode("ascii")] = one
     for name, found in sorted(by_file.items()):
         if name not in collection.entries:

@@ -31,6 +31,7 @@ from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.file_commit import Commit
 from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
+from pinakes.dedupe.run.remaining import Remaining
 from pinakes.dedupe.run.run_files import RunFiles, clear_ended_runs
 from pinakes.dedupe.run.run_report import (
     CLAIMED,
@@ -233,7 +234,8 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
                 console.say(f"going on with {lease.lease.act}, which was not finished")
             drop = None
             if call.grace_ms is not None:
-                drop = partial(_drop, call.grace_ms, stores, actor, console)
+                remaining = Remaining(stores.rows, stores.archive)
+                drop = partial(_drop, call.grace_ms, stores, remaining, actor, console)
             execute = partial(
                 _execute, stores, lease, wanted, actor, console, drop, processes=processes
             )
@@ -257,6 +259,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
 def _drop(
     grace_ms: int,
     stores: Stores,
+    remaining: Remaining,
     actor: Actor,
     console: Console,
     entries: Iterable[FileEntry],
@@ -266,6 +269,7 @@ def _drop(
         stores.rows,
         stores.archive,
         entries,
+        remaining=remaining,
         now_ms=actor.now_ms(),
         wait_until_unpinned=partial(actor.wait_until_unpinned, stores.rows),
         grace_ms=grace_ms,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_records import older_names
 from pinakes.catalog.file_rows import FileEntry
-from pinakes.errors import DigestMismatch, PinakesError
+from pinakes.errors import ONE_FILE_ONLY, PinakesError
 
 Drop = Callable[[Iterable[FileEntry]], Iterable[object]]
 """Drops the old generations of these files, where the grace time allows."""
@@ -83,5 +83,5 @@ def drop_each(drop: Drop, entries: Iterable[FileEntry]) -> Iterator[PinakesError
         try:
             for _ in drop([entry]):
                 """Each has the place where `drop` was made."""
-        except DigestMismatch as problem:
+        except ONE_FILE_ONLY as problem:
             yield problem

@@ -60,11 +60,13 @@ class RawProof(NamedTuple):
 
     `difference` is the first place where it does not.  `behind_damage`: there are other bytes
     behind a stretch that is neither member nor record.  How far a reader takes that to reach may
-    depend on them.
+    depend on them.  `holds_revisits`: records of one are revisits in the other, and their bodies
+    come back by a checksum alone.
     """
 
     difference: Difference | None
     behind_damage: bool
+    holds_revisits: bool
 
 
 def compare_raw(before: Source, after: Source, bodies: Sequence[str] | None = None) -> RawProof:
@@ -75,7 +77,7 @@ def compare_raw(before: Source, after: Source, bodies: Sequence[str] | None = No
     each.  Cost: `before` is inflated once, `after` where its bytes are others.
     """
     walk = _Walk(before, after, _Bodies(bodies))
-    return RawProof(walk.find(), walk.behind_damage)
+    return RawProof(walk.find(), walk.behind_damage, walk.holds_revisits)
 
 
 class _Unlike(Exception):
@@ -107,7 +109,7 @@ class _Walk:
         self._bodies = bodies
         self._before = Units(before, inflate)
         self._after = Units(after, inflate_strictly)
-        self._is_damaged = self.behind_damage = False
+        self._is_damaged = self.behind_damage = self.holds_revisits = False
 
     def find(self) -> Difference | None:
         """The first; None where there is none."""
@@ -138,6 +140,7 @@ class _Walk:
             now = self._after.at(after) if after < other.size else Unit(after)
             try:
                 if _is_replaced(was, now, self._bodies):
+                    self.holds_revisits = True
                     before, after = was.end, now.end
                 else:
                     before, after = self._compare_contents(before, after)
@@ -166,7 +169,7 @@ class _Walk:
             if not (old.begin() and new.begin()):
                 # What holds no record is not compared by what it holds.
                 raise _Unlike("other bytes")
-            _compare_next(old, new, self._bodies)
+            self.holds_revisits |= _compare_next(old, new, self._bodies)
             if old.between_units() and new.between_units():
                 return old.at, new.at
 
@@ -199,14 +202,15 @@ def _is_replaced(was: Unit, now: Unit, bodies: _Bodies) -> bool:
     return is_one
 
 
-def _compare_next(old: Contents, new: Contents, bodies: _Bodies) -> None:
-    """A record, or bytes that are in none."""
+def _compare_next(old: Contents, new: Contents, bodies: _Bodies) -> bool:
+    """A record, or bytes that are in none; whether a revisit stands for it in one of the two."""
     was, now = old.header(), new.header()
     if was == now:
         _compare_bytes(old, new, len(was) + content_length(was)) if was else _compare_others(
             old, new
         )
-    elif (replaced := _replaced_header(now)) is not None:
+        return False
+    if (replaced := _replaced_header(now)) is not None:
         sha256 = hashlib.sha256() if bodies.are_given else None
         _compare_replaced(old, was, new, now, *replaced, sha256)
         if sha256 is not None:
@@ -215,6 +219,7 @@ def _compare_next(old: Contents, new: Contents, bodies: _Bodies) -> None:
         _compare_replaced(new, now, old, was, *replaced, None)
     else:
         raise _Unlike("other bytes")
+    return True
 
 
 def _compare_bytes(old: Contents, new: Contents, size: int) -> None:
