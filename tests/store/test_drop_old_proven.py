@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from killing import KILLED, in_child, kill_at
 from recompressed import recompress
 from scenes import COLLECTION, Scene, copied_scene
-from whole_payloads import flip, whole_payloads
+from whole_payloads import flip, payloads_of, whole_payloads
 
-from pinakes.catalog.file_records import read_generations
+from pinakes.catalog.captures import get_captures
+from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
@@ -23,12 +27,16 @@ from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.fsck import Fsck
 from pinakes.row_store.port import Delete, Put
 
 
-def drop(scene: Scene) -> list[PinakesError]:
+def drop(scene: Scene, *, mends: bool = False) -> list[PinakesError]:
     """Drop what can be; why the rest stays."""
-    return list(drop_each(lambda entries: scene.drop(0, entries), scan_entries(scene.rows)))
+    return list(
+        drop_each(lambda entries: scene.drop(0, entries, mends=mends), scan_entries(scene.rows))
+    )
 
 
 def stored(scene: Scene, name: str) -> Path:
@@ -201,6 +209,92 @@ def test_command_names_what_it_keeps(landed: Scene, capsys: pytest.CaptureFixtur
     assert main(["dedupe", "--all", *store, "--drop-old", "--grace", "0"]) == 3
     said = capsys.readouterr().err
     assert "c2/part-0.warc.gz" in said
-    assert "the old generation is kept" in said
+    assert "the old generation alone held 4 records" in said
     assert "c1/part-0.warc.gz" in said
     assert whole_payloads(landed.archive.folder) == before
+
+
+# --- mended from the old generation
+
+
+def current_payloads(scene: Scene) -> set[str]:
+    """Of the current generations alone: what is left when all others are gone."""
+    return {
+        payload
+        for entry in scan_entries(scene.rows)
+        for payload in payloads_of(scene.archive.path_of(entry.stored_name))
+    }
+
+
+def flip_current(scene: Scene) -> None:
+    """In one of its full records."""
+    path = current(scene)
+    starts = [m.start() for m in re.finditer(rb"\x1f\x8b\x08", path.read_bytes())]
+    longest = max(range(1, len(starts)), key=lambda n: starts[n] - starts[n - 1])
+    flip(path, (starts[longest - 1] + starts[longest]) // 2)
+
+
+@pytest.mark.parametrize(
+    ("damage", "form"),
+    [
+        *((damage, form) for damage in (cut_original, swap_originals) for form in (None, "zst")),
+        (cut_original, "plain"),
+        (cut_current, None),
+        (flip_current, None),
+    ],
+)
+def test_what_an_old_generation_alone_holds_is_current_again(
+    landed: Scene, damage: Callable[[Scene], None], form: str | None
+) -> None:
+    landed.dedupe()
+    if form is not None:
+        recompress(landed, form, "c2")
+    damage(landed)
+    before = whole_payloads(landed.archive.folder)
+    held = current_payloads(landed)
+    problems = drop(landed, mends=True)
+    assert [problem for problem in problems if "a new generation has them" in str(problem)]
+    assert whole_payloads(landed.archive.folder) == before
+    assert current_payloads(landed) >= held
+    time.sleep(0.002)
+    assert drop(landed, mends=True) == []
+    assert current_payloads(landed) == before
+    assert not stored(landed, "c2/part-0.warc.gz").exists()
+    # Nothing has to be looked at, but what was damaged.
+    codes = {finding.code for finding in Fsck(landed.rows, landed.archive, Actor()).findings()}
+    assert codes <= {"size", "checksum", "file-missing"}, codes
+
+
+def test_mended_revisits_are_full_and_pinned(landed: Scene) -> None:
+    landed.dedupe()
+    cut_original(landed)
+    drop(landed, mends=True)
+    name = "c2/g3/part-0.warc.gz"
+    rows = [row for row in iter_sidecar(landed.archive, name) if row.copy_number == 1]
+    assert rows
+    captures = get_captures(landed.rows, [row.row_key for row in rows if row.row_key])
+    assert all(capture.pinned and not capture.is_duplicate for capture in captures.values())
+
+
+@pytest.mark.slow
+def test_killed_while_it_mends(landed_folder: Path, tmp_path: Path) -> None:
+    """At each step; the same again goes on."""
+    for step in range(1 << 30):
+        with copied_scene(landed_folder, tmp_path / str(step)) as scene:
+            scene.dedupe()
+            cut_original(scene)
+            before = whole_payloads(scene.archive.folder)
+
+            def mend(scene: Scene = scene, at: object = kill_at(step)) -> None:
+                entries = scan_entries(scene.rows)
+                list(drop_each(lambda some: scene.drop(0, some, mends=True, at=at), entries))  # type: ignore[arg-type]
+
+            died = in_child(mend)
+            assert whole_payloads(scene.archive.folder) == before
+            drop(scene, mends=True)
+            time.sleep(0.002)
+            assert drop(scene, mends=True) == []
+            assert current_payloads(scene) == before
+            if died != KILLED:
+                break
+    assert step > 5

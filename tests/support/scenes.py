@@ -20,6 +20,7 @@ from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import release_lease
 from pinakes.config import load_configuration
+from pinakes.dedupe.run.mending import Mender
 from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.run.progress import UNWATCHED, RunProgress
 from pinakes.dedupe.run.remaining import Remaining
@@ -167,15 +168,32 @@ class Scene:
         return StoreTasks(self.archive, configuration, runner, request, run=run)
 
     def drop(
-        self, grace_ms: int, entries: Iterable[FileEntry], archive: ArchiveStore | None = None
+        self,
+        grace_ms: int,
+        entries: Iterable[FileEntry],
+        archive: ArchiveStore | None = None,
+        *,
+        mends: bool = False,
+        at: At = lambda step: None,
     ) -> Iterator[Dropped]:
         # A millisecond later than what was written just now.
         actor = Actor()
+        remaining = Remaining(self.rows, archive or self.archive)
+        run = actor.new_act("dedupe")
+        mender = Mender(
+            self.rows,
+            archive or self.archive,
+            remaining,
+            run=run,
+            claim=partial(actor.claim, self.rows, act=run),
+            at=at,
+        )
         return drop_old_generations(
             self.rows,
             archive or self.archive,
             entries,
-            remaining=Remaining(self.rows, archive or self.archive),
+            remaining=remaining,
+            mend=mender.mend if mends else None,
             now_ms=actor.now_ms() + 1,
             wait_until_unpinned=partial(actor.wait_until_unpinned, self.rows),
             grace_ms=grace_ms,

@@ -30,7 +30,8 @@ from pinakes.cli.verbs.dedupe_workers import ALONE, RunProcesses, committers, ru
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.file_commit import Commit
-from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
+from pinakes.dedupe.run.mending import Mender
+from pinakes.dedupe.run.old_generations import Dropped, Mend, drop_old_generations
 from pinakes.dedupe.run.remaining import Remaining
 from pinakes.dedupe.run.run_files import RunFiles, clear_ended_runs
 from pinakes.dedupe.run.run_report import (
@@ -232,12 +233,29 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             wanted, again = _what_to_do(stores, lease, request)
             if again:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
-            drop = None
+            drop = last_drop = None
             if call.grace_ms is not None:
+                act = lease.lease.act
                 remaining = Remaining(stores.rows, stores.archive)
+                mender = Mender(
+                    stores.rows,
+                    stores.archive,
+                    remaining,
+                    run=act,
+                    claim=partial(actor.claim, stores.rows, act=act),
+                )
                 drop = partial(_drop, call.grace_ms, stores, remaining, actor, console)
+                last_drop = partial(drop, mend=mender.mend)
             execute = partial(
-                _execute, stores, lease, wanted, actor, console, drop, processes=processes
+                _execute,
+                stores,
+                lease,
+                wanted,
+                actor,
+                console,
+                drop,
+                last_drop=last_drop,
+                processes=processes,
             )
             if by_jobs:
                 tasks = tasks_by_jobs(
@@ -263,6 +281,8 @@ def _drop(
     actor: Actor,
     console: Console,
     entries: Iterable[FileEntry],
+    *,
+    mend: Mend | None = None,
 ) -> Iterator[Dropped]:
     """Drop what has been replaced for the grace time, telling of each."""
     for dropped in drop_old_generations(
@@ -270,6 +290,7 @@ def _drop(
         stores.archive,
         entries,
         remaining=remaining,
+        mend=mend,
         now_ms=actor.now_ms(),
         wait_until_unpinned=partial(actor.wait_until_unpinned, stores.rows),
         grace_ms=grace_ms,
@@ -342,6 +363,7 @@ def _execute(
     console: Console,
     drop: Drop | None,
     *,
+    last_drop: Drop | None = None,
     tasks: Tasks | None = None,
     commit: Commit | None = None,
     processes: RunProcesses = ALONE,
@@ -356,6 +378,7 @@ def _execute(
         act_time_ms=lease.lease.act_time_ms,
         claim=partial(actor.claim, stores.rows, act=act),
         drop=drop,
+        last_drop=last_drop,
         tasks=tasks,
         commit=commit,
         compare=processes.compare,

@@ -33,7 +33,6 @@ from pinakes.rewrite.generations import (
     write_generation,
 )
 from pinakes.row_store.port import RowStore
-from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .collection import Collection
@@ -137,7 +136,7 @@ class LateRevisits:
                 ),
                 token=held.claim.token,
                 check=check,
-                annotate=partial(_annotate, ordinals),
+                annotate=lambda row, record: full_again(row) if row.ordinal in ordinals else row,
                 at=self._at,
             )
 
@@ -149,18 +148,9 @@ class LateRevisits:
             held,
             written,
             why=WHY,
-            marks=partial(self._marks_of, ordinals),
+            marks=lambda row: marks_of_full(row, self._run) if row.ordinal in ordinals else {},
             at=self._at,
         )
-
-    def _marks_of(self, ordinals: set[int], row: SidecarRow) -> dict[bytes, bytes]:
-        mark = mark_of(row, self._run) if row.ordinal in ordinals else None
-        if mark is None:
-            return {}
-        return {
-            DedupeMark.COLUMN: encode_cell(mark),
-            Pin.COLUMN: encode_cell(Pin(run=self._run)),
-        }
 
 
 def originals_of(
@@ -202,9 +192,16 @@ def _not_restored(name: str, count: RestoreCount, of: int) -> UnresolvedReferenc
     )
 
 
-def _annotate(ordinals: set[int], row: SidecarRow, _: Record) -> SidecarRow:
-    if row.ordinal not in ordinals:
-        return row
+def full_again(row: SidecarRow) -> SidecarRow:
+    """The row of a revisit of ours, as it is when its record is full again: an original."""
     return row._replace(
         copy_number=1, original_key=None, refers_uri=None, refers_date=None, refers_id=None
     )
+
+
+def marks_of_full(row: SidecarRow, run: str) -> dict[bytes, bytes]:
+    """The cells of such a record; none where nothing was decided on it."""
+    mark = mark_of(row, run)
+    if mark is None:
+        return {}
+    return {DedupeMark.COLUMN: encode_cell(mark), Pin.COLUMN: encode_cell(Pin(run=run))}

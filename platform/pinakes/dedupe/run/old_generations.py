@@ -7,7 +7,7 @@ alone that hold nothing else.  Their facts stay in the catalogue, and say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
@@ -15,7 +15,7 @@ from pinakes.catalog.file_records import note_dropped, older_names, read_generat
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
+from pinakes.errors import ONE_FILE_ONLY, DigestMismatch, InputRefused, MalformedRecord
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
@@ -25,6 +25,8 @@ from .remaining import Lost, Remaining
 
 DAY_MS = 86_400_000
 _ACT = "drop-old"
+Mend = Callable[[FileEntry, str, Collection[Lost]], None]
+"""Puts these records of an old generation into a new one; Raises what is in `ONE_FILE_ONLY`."""
 
 
 class Dropped(NamedTuple):
@@ -43,16 +45,17 @@ def drop_old_generations(
     now_ms: int,
     wait_until_unpinned: Callable[[], None],
     grace_ms: int = DAY_MS,
+    mend: Mend | None = None,
     dry_run: bool = False,
 ) -> Iterator[Dropped]:
     """Delete the generations before the current one, where it is older than the grace time.
 
     `remaining` reads what is left without them; `wait_until_unpinned` returns once no backup needs
-    the bytes to stay.
+    the bytes to stay.  `mend` puts what an old generation alone holds into a new one.
 
     Raises:
         DigestMismatch: where a current generation is not what was written, or does not give back
-            what an older one holds; nothing of that file is dropped.
+            what an older one holds; nothing of that file is dropped, also where it was mended.
     """
     for entry in entries:
         old = [
@@ -63,10 +66,10 @@ def drop_old_generations(
         ]
         if not old or not _is_ripe(rows, entry, now_ms - grace_ms):
             continue
-        require_given_back(rows, archive, entry, [name for name, _ in old], remaining)
+        names = [name for name, _ in old]
+        require_given_back(rows, archive, entry, names, remaining, None if dry_run else mend)
         if not dry_run:
             wait_until_unpinned()
-            names = [name for name, _ in old]
             note_dropped(rows, entry.archive_file, names, act=_ACT, act_time_ms=now_ms)
         for name, size in old:
             if not dry_run:
@@ -89,6 +92,7 @@ def require_given_back(
     entry: FileEntry,
     old: Iterable[str],
     remaining: Remaining,
+    mend: Mend | None = None,
 ) -> None:
     """Raise DigestMismatch unless nothing is lost without these generations of a file.
 
@@ -96,32 +100,54 @@ def require_given_back(
     """
     generations = read_generations(rows, entry.archive_file)
     current = entry.stored_name
-    facts = generations.get(entry.generation)
-    if facts is None or archive.checksum(current) != facts.sha256:
-        raise DigestMismatch(
-            "the current generation is not what was written: the old one is kept", file=current
-        )
     written = {facts.file: facts.sha256 for facts in generations.values()}
+    kept: DigestMismatch | None = None
     for name in old:
         is_rotten = archive.checksum(name) != written.get(name)
         try:
             lost = list(remaining.lost_without(name, current, is_rotten=is_rotten))
         except (MalformedRecord, InputRefused) as problem:
-            raise DigestMismatch(
+            kept = kept or DigestMismatch(
                 f"the old generation is kept: it is not known whether {current} gives it back "
                 f"({problem}): `pinakes fsck --full` tells",
                 file=name,
-            ) from problem
+            )
+            continue
+        if lost and mend is not None and not is_rotten:
+            try:
+                mend(entry, name, lost)
+            except ONE_FILE_ONLY as problem:
+                kept = kept or _kept(name, current, lost, f"; {problem}")
+                continue
+            raise _mended(name, current, lost)
         if lost:
-            raise _kept(name, current, lost)
+            kept = kept or _kept(name, current, lost)
+    if kept is not None:
+        raise kept
+    if archive.checksum(current) != written.get(current):
+        raise DigestMismatch(
+            "the current generation is not what was written: the old one is kept", file=current
+        )
 
 
-def _kept(name: str, current: str, lost: Sequence[Lost]) -> DigestMismatch:
-    first, count = lost[0], len(lost)
-    records = "this record" if count == 1 else f"{count:,} records, of which this is the first"
+def _kept(name: str, current: str, lost: Sequence[Lost], why: str = "") -> DigestMismatch:
     return DigestMismatch(
-        f"the old generation is kept: it alone holds {records} of {current} whole ({first.why}): "
-        "`pinakes fsck --full` tells what is damaged",
+        f"the old generation is kept: it alone holds {_records(lost)} of {current} whole "
+        f"({lost[0].why}{why}): `pinakes fsck --full` tells what is damaged",
         file=name,
-        offset=first.offset,
+        offset=lost[0].offset,
     )
+
+
+def _mended(name: str, current: str, lost: Sequence[Lost]) -> DigestMismatch:
+    return DigestMismatch(
+        f"the old generation alone held {_records(lost)} of {current} whole ({lost[0].why}): a new "
+        "generation has them now, and the old one is kept for the grace time; `pinakes fsck "
+        "--full` tells what is damaged",
+        file=name,
+        offset=lost[0].offset,
+    )
+
+
+def _records(lost: Sequence[Lost]) -> str:
+    return "this record" if len(lost) == 1 else f"{len(lost):,} records, this one the first,"

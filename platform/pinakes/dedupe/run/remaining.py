@@ -19,15 +19,17 @@ from typing import NamedTuple
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import iter_sidecar
+from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
 from pinakes.dedupe.validate.raw_proof import compare_raw
 from pinakes.dedupe.validate.shared_members import is_damaged
 from pinakes.errors import InputRefused, MalformedRecord, at_place
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
+from pinakes.warc.changed_revisit import CHANGED_FIELD, old_revisit
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import UNREADABLE, DamagedStretch, Record
-from pinakes.warc.revisit import is_ours, restore_header
+from pinakes.warc.revisit import Unwritable, is_ours, restore_header
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import is_tombstone
 
@@ -39,9 +41,9 @@ _ALGORITHM = "sha256"
 
 
 class Lost(NamedTuple):
-    """A record of an old generation that nothing else gives back, and why."""
+    """A record of an old generation that nothing else gives back, and why; None: no record."""
 
-    ordinal: int
+    ordinal: int | None
     offset: int
     why: str
 
@@ -65,7 +67,7 @@ class _Revisit(NamedTuple):
 class _NotHeld(NamedTuple):
     """What is not in the current generation as it is; the head and body of a full record."""
 
-    ordinal: int
+    ordinal: int | None
     offset: int
     head: bytes
     body: bytes
@@ -78,8 +80,8 @@ class _Held(NamedTuple):
     """Heads, and heads with their bodies."""
     revisits: dict[bytes, list[_Revisit]]
     """By the head of the record that each stands for."""
-    withdrawn: set[str | None]
-    """Ids of the records that tombstones stand for."""
+    withdrawn: dict[int, str | None]
+    """Ids of the records that tombstones stand for, by number in the file."""
 
 
 class Remaining:
@@ -106,21 +108,41 @@ class Remaining:
         """
         with self._archive.open(old) as old_file, self._archive.open(current) as current_file:
             before, after = Source(old_file, name=old), Source(current_file, name=current)
-            proof = compare_raw(before, after)
-            if proof.difference is None and not proof.holds_revisits:
-                return
-            held = self._held(after)
-            asked = _not_held(before, held, is_rotten=is_rotten)
-            files = StoredFiles(self._archive, {})
-            with files:
-                while batch := list(islice(asked, _BATCH_ROWS)):
-                    yield from self._not_given_back(batch, held, files)
+            lost = self.lost_between(before, after, sidecar_of=current, is_rotten=is_rotten)
+            yield from self._without_altered(lost, before) if is_rotten else lost
 
-    def _held(self, source: Source) -> _Held:
-        held = _Held(set(), defaultdict(list), set())
+    def _without_altered(self, lost: Iterator[Lost], source: Source) -> Iterator[Lost]:
+        """Those but of bodies that are not as they landed, where only the sidecar says so."""
+        sums: dict[int, bytes | None] | None = None
+        for one in lost:
+            if sums is None:
+                is_there = self._archive.size(sidecar_name(source.name)) is not None
+                rows = iter_sidecar(self._archive, source.name) if is_there else iter(())
+                sums = {row.ordinal: row.sha256 for row in rows if not row.is_replaced}
+            landed = sums.get(one.ordinal) if one.ordinal is not None else None
+            if landed is None or landed == _read_sum(source, one.offset):
+                yield one
+
+    def lost_between(
+        self, before: Source, after: Source, *, sidecar_of: str, is_rotten: bool
+    ) -> Iterator[Lost]:
+        """The same of two open files; the second has the references of the one that has this
+        sidecar."""
+        proof = compare_raw(before, after)
+        if proof.difference is None and not proof.holds_revisits:
+            return
+        held = self._held(after, sidecar_of)
+        asked = _not_held(before, held, is_rotten=is_rotten)
+        files = StoredFiles(self._archive, {})
+        with files:
+            while batch := list(islice(asked, _BATCH_ROWS)):
+                yield from self._not_given_back(batch, held, files)
+
+    def _held(self, source: Source, sidecar_of: str) -> _Held:
+        held = _Held(set(), defaultdict(list), {})
         keys = {
             row.ordinal: row.original_key
-            for row in iter_sidecar(self._archive, source.name)
+            for row in iter_sidecar(self._archive, sidecar_of)
             if row.is_replaced
         }
         for item in iter_records(source, digests=(_ALGORITHM,)):
@@ -135,7 +157,9 @@ class Remaining:
                 head = _head_of(item)
                 held.known.update((head, head + _body_of(item)))
                 if is_tombstone(item.header):
-                    held.withdrawn.add(item.record_id)
+                    held.withdrawn[item.ordinal] = item.record_id
+                elif changed := _changed_of(item):
+                    held.known.add(changed)
         return held
 
     def _not_given_back(
@@ -203,26 +227,32 @@ def _read_original(placed: Placed, files: StoredFiles) -> _Body | str:
     return _Body(found[0], record.record_id, _body_of(record))
 
 
+def _read_sum(source: Source, offset: int) -> bytes | None:
+    record = read_record(source, offset, digests=(_ALGORITHM,))
+    return record.payload_hash(_ALGORITHM) if isinstance(record, Record) else None
+
+
 def _named(placed: Placed) -> str:
     return at_place(placed.file, placed.location.offset)
 
 
 def _not_held(source: Source, held: _Held, *, is_rotten: bool) -> Iterator[_NotHeld]:
     """What of an old generation is not in the current one as it is."""
-    ordinal = 0
     for item in iter_records(source, digests=(_ALGORITHM,)):
         if isinstance(item, DamagedStretch):
             if not is_rotten and _stretch_of(source, item) not in held.known:
-                yield _NotHeld(ordinal, item.offset, b"", b"")
+                yield _NotHeld(None, item.offset, b"", b"")
             continue
-        ordinal = item.ordinal + 1
         head, body = _head_of(item), _body_of(item)
         if _is_ours(item):
             is_there = head in held.known or head in held.revisits
         else:
-            is_there = head + body in held.known
+            is_there = head + body in held.known or _whole_of(item) in held.known
         is_gone = is_rotten and is_damaged(item)
-        if not (is_there or is_gone or item.record_id in held.withdrawn):
+        is_withdrawn = (
+            item.ordinal in held.withdrawn and held.withdrawn[item.ordinal] == item.record_id
+        )
+        if not (is_there or is_gone or is_withdrawn):
             yield _NotHeld(item.ordinal, item.offset, head, body)
 
 
@@ -259,6 +289,27 @@ def _harm_of(record: Record) -> frozenset[str]:
 def _body_of(record: Record) -> bytes:
     """The length and the digest of the stored body."""
     return record.payload_size.to_bytes(8, "big") + record.payload_hash(_ALGORITHM)
+
+
+def _whole_of(record: Record) -> bytes:
+    """Of a crawler's revisit a digest of all of it; nothing of any other record."""
+    if record.type != "revisit":
+        return b""
+    digest = hashlib.sha256(record.header.raw)
+    for piece in record.chunks():
+        digest.update(piece)
+    return digest.digest()
+
+
+def _changed_of(record: Record) -> bytes:
+    """The same of the one that a purge has changed into this record."""
+    if record.header.get(CHANGED_FIELD) is None:
+        return b""
+    try:
+        old = old_revisit(record)
+    except (MalformedRecord, Unwritable):
+        return b""
+    return hashlib.sha256(old.header + old.block).digest()
 
 
 def _stretch_of(source: Source, stretch: DamagedStretch) -> bytes:

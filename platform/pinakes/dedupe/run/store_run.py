@@ -70,6 +70,7 @@ class StoreRun:
         act_time_ms: int,
         claim: Callable[[str], Held],
         drop: Drop | None = None,
+        last_drop: Drop | None = None,
         tasks: Tasks | None = None,
         commit: Commit | None = None,
         compare: CompareFor | None = None,
@@ -80,6 +81,7 @@ class StoreRun:
         """`claim(archive_file)` takes a file's claim for this run.
 
         `drop(entries)` drops old generations where there is no room else; None: never.
+        `last_drop` does when all is written, and may mend files; None: as `drop`.
         `tasks` work on archive files, and `commit` commits what they write; without tasks,
         `compare` compares bodies and `rewrite` rewrites files.  None of these: this process does.
         """
@@ -92,6 +94,7 @@ class StoreRun:
         self._act_time_ms = act_time_ms
         self._claim = claim
         self._drop = drop
+        self._last_drop = last_drop or drop
         self._tasks = tasks
         self._commit = commit
         self._compare = compare
@@ -185,8 +188,8 @@ class StoreRun:
                     run.note(committed, report)
         # What tasks wrote and this run, or the one that died before it, has not published.
         self._archive.delete(f"{ASIDE}/{self._run}")
-        if self._drop is not None:
-            report.problems += drop_each(self._drop, self._entries_now())
+        if self._last_drop is not None:
+            report.problems += drop_each(self._last_drop, self._entries_now())
         report.problems += room.problems
 
     def _rewriting_here(self, bodies: StoredFiles, advance: Advance) -> Rewrite:
