@@ -230,3 +230,23 @@ def test_damaged_file_may_go(scene: Scene) -> None:
     path.write_bytes(path.read_bytes()[:500])
     result = Remover(scene.rows, scene.archive, Actor()).take_out("c4", REMOVE)
     assert (result.problems, result.references, path.exists()) == ([], [], False)
+
+
+def test_generations_that_would_go_as_well_are_asked_for_first(scene: Scene) -> None:
+    """What provides for a reference rots as soon as it is there; the generation before is whole."""
+    before = whole_payloads(scene.archive.folder)
+    path = scene.archive.path_of("c3/g2/a.warc.gz")
+
+    def rot(step: str) -> None:
+        if step == "closed" and not path.with_name("rotten").exists():
+            data = path.read_bytes()
+            last = (data.rindex(b"\x1f\x8b\x08") + len(data)) // 2
+            path.write_bytes(data[:last] + b"\0\0\0" + data[last + 3 :])
+            path.with_name("rotten").touch()
+
+    report = purge(scene, 1, PROMOTE, at=rot)
+    assert [problem.file for problem in report.problems] == ["c3/a.warc.gz"]
+    assert whole_payloads(scene.archive.folder) == before
+    state = read_crawl(scene.rows, "c1")
+    assert state is not None
+    assert state.state == COMMITTED

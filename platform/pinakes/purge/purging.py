@@ -31,7 +31,7 @@ from pinakes.catalog.crawl_rows import (
     require_crawl,
 )
 from pinakes.catalog.file_records import read_generations, stored_names
-from pinakes.catalog.file_rows import release_claim, scan_entries
+from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries
 from pinakes.catalog.leases import (
     HeldLease,
     leave_lease,
@@ -41,6 +41,8 @@ from pinakes.catalog.leases import (
 from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.run.old_generations import require_given_back
+from pinakes.dedupe.run.remaining import Remaining
 from pinakes.dedupe.run.run_files import REPORT, RunFiles
 from pinakes.errors import (
     ONE_FILE_ONLY,
@@ -97,6 +99,7 @@ class Purger:
         self._at = at
         self._remover = Remover(rows, archive, actor, at=at)
         self._proven = ProvenSidecars(archive)
+        self._remaining = Remaining(rows, archive)
 
     def plan(self, request: PurgeRequest) -> PurgeReport:
         """What would be done; changes nothing, and takes no lease.
@@ -281,6 +284,11 @@ class Purger:
             report.superseded = superseded_files(
                 self._rows, self._archive, collection, entry.crawl, changed
             )
+            try:
+                self._require_superseded(report)
+            except ONE_FILE_ONLY:
+                self._remover.open_again(entry, PURGE)
+                raise
         report.is_provided = True
         files.write_json(REPORT, report.as_json())
         self._at("noted")
@@ -386,6 +394,16 @@ class Purger:
         )
         put_run(self._rows, lease.lease.act, facts)
 
+    def _require_superseded(self, report: PurgeReport) -> None:
+        """Raise DigestMismatch unless nothing is lost without the generations that will go; before
+        anything of the crawl does."""
+        of_file: dict[str, list[str]] = defaultdict(list)
+        for stored in report.superseded:
+            of_file[generation_of(stored).archive_file].append(stored)
+        for name, some in sorted(of_file.items()):
+            entry = read_entry(self._rows, name)
+            require_given_back(self._rows, self._archive, entry, some, self._remaining)
+
     def _drop(self, lease: HeldLease, stored: str) -> None:
         """Delete an older generation that refers to what is gone."""
         name = generation_of(stored).archive_file
@@ -395,6 +413,7 @@ class Purger:
             self._archive,
             held,
             [stored],
+            self._remaining,
             wait_until_unpinned=partial(self._actor.wait_until_unpinned, self._rows),
             at=self._at,
         )

@@ -19,7 +19,8 @@ from pinakes.catalog.file_rows import (
 from pinakes.catalog.record_rows import digest_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import entombed, is_entombed
-from pinakes.errors import DigestMismatch
+from pinakes.dedupe.run.old_generations import require_given_back
+from pinakes.dedupe.run.remaining import Remaining
 from pinakes.rewrite.generations import (
     Written,
     move_to_generation,
@@ -90,6 +91,7 @@ class FileWithdrawer:
         self._rows = rows
         self._archive = archive
         self._inscription = inscription
+        self._remaining = Remaining(rows, archive)
         self._claim = claim
         self._wait_until_unpinned = wait_until_unpinned
         self._at = at
@@ -193,6 +195,7 @@ class FileWithdrawer:
             self._archive,
             held,
             names,
+            self._remaining,
             wait_until_unpinned=self._wait_until_unpinned,
             at=self._at,
         )
@@ -203,14 +206,17 @@ def drop_generations(
     archive: ArchiveStore,
     held: Held,
     names: list[str],
+    remaining: Remaining,
     *,
     wait_until_unpinned: Callable[[], None],
     at: Callable[[str], None],
 ) -> None:
-    """Delete these generations but the current one, once that is proven to be there.
+    """Delete these generations but the current one, once nothing is lost without them but what was
+    withdrawn.
 
     Raises:
-        DigestMismatch: it is not what was written.
+        DigestMismatch: the current one is not what was written, or what they hold whole is not in
+            it, or in the originals of its revisits.
     """
     name = held.archive_file
     entry = read_entry(rows, name)
@@ -218,11 +224,7 @@ def drop_generations(
     old = [stored for stored in names if stored != current]
     if not old:
         return
-    facts = read_generations(rows, name)[entry.generation]
-    if archive.checksum(current) != facts.sha256:
-        raise DigestMismatch(
-            "the current generation is not what was written: the old one is kept", file=current
-        )
+    require_given_back(rows, archive, entry, old, remaining)
     wait_until_unpinned()
     require_claim(rows, held)
     claim = held.claim
