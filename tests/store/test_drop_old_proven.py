@@ -206,11 +206,16 @@ def test_command_names_what_it_keeps(landed: Scene, capsys: pytest.CaptureFixtur
     cut_original(landed)
     before = whole_payloads(landed.archive.folder)
     store = ("--store", str(landed.folder / "store"), "--collection", COLLECTION)
-    assert main(["dedupe", "--all", *store, "--drop-old", "--grace", "0"]) == 3
-    said = capsys.readouterr().err
-    assert "c2/part-0.warc.gz" in said
-    assert "the old generation alone held 4 records" in said
-    assert "c1/part-0.warc.gz" in said
+    drop_old = ("--drop-old", "--grace", "0")
+    assert main(["dedupe", "--all", *store, "--plan", *drop_old]) == 3
+    said = capsys.readouterr()
+    assert "would drop c2/part-1.warc.gz" in said.out
+    assert "the old generation is kept" in said.err
+    assert main(["dedupe", "--all", *store, *drop_old]) == 3
+    told = capsys.readouterr().err
+    assert "c2/part-0.warc.gz" in told
+    assert "the old generation alone held 4 records" in told
+    assert "c1/part-0.warc.gz" in told
     assert whole_payloads(landed.archive.folder) == before
 
 

@@ -29,6 +29,7 @@ from pinakes.cli.verbs.dedupe_jobs import tasks_by_jobs
 from pinakes.cli.verbs.dedupe_workers import ALONE, RunProcesses, committers, run_processes
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.decide.trust import Trust
+from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.file_commit import Commit
 from pinakes.dedupe.run.mending import Mender
 from pinakes.dedupe.run.old_generations import Dropped, Mend, drop_old_generations
@@ -44,7 +45,7 @@ from pinakes.dedupe.run.run_report import (
 )
 from pinakes.dedupe.run.store_run import StoreRun
 from pinakes.dedupe.run.tasks import Tasks
-from pinakes.dedupe.run.waves import Drop
+from pinakes.dedupe.run.waves import Drop, drop_each
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
@@ -225,7 +226,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             _say_if_there_is_none(stores, request.collection, console)
         if call.forecast_from is not None:
             forecast(request, call.forecast_from, call.decisions, stores, console)
-            return Exit.DONE
+            return _plan_drop(call, request.collection, stores, console)
         actor = Actor()
         is_well = True
         while True:
@@ -274,6 +275,19 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
     return Exit.DONE if is_well else Exit.SOME_FAILED
 
 
+def _plan_drop(call: DedupeCall, collection: str, stores: Stores, console: Console) -> Exit:
+    """Say which generations would be dropped now, and which kept, and why."""
+    if call.grace_ms is None:
+        return Exit.DONE
+    remaining = Remaining(stores.rows, stores.archive)
+    drop = partial(_drop, call.grace_ms, stores, remaining, Actor(), console, dry_run=True)
+    entries = Collection(stores.rows, stores.archive, collection).entries.values()
+    problems = list(drop_each(drop, entries))
+    for problem in problems:
+        console.warn(problem)
+    return Exit.SOME_FAILED if problems else Exit.DONE
+
+
 def _drop(
     grace_ms: int,
     stores: Stores,
@@ -283,6 +297,7 @@ def _drop(
     entries: Iterable[FileEntry],
     *,
     mend: Mend | None = None,
+    dry_run: bool = False,
 ) -> Iterator[Dropped]:
     """Drop what has been replaced for the grace time, telling of each."""
     for dropped in drop_old_generations(
@@ -290,13 +305,15 @@ def _drop(
         stores.archive,
         entries,
         remaining=remaining,
-        mend=mend,
         now_ms=actor.now_ms(),
         wait_until_unpinned=partial(actor.wait_until_unpinned, stores.rows),
         grace_ms=grace_ms,
+        mend=mend,
+        dry_run=dry_run,
     ):
         name, size = dropped
-        console.result({"dropped": name, "bytes": size}, text=f"dropped {name}, {size:,} bytes")
+        field, verb = ("would_drop", "would drop") if dry_run else ("dropped", "dropped")
+        console.result({field: name, "bytes": size}, text=f"{verb} {name}, {size:,} bytes")
         yield dropped
 
 
