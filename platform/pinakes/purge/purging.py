@@ -12,6 +12,7 @@ it goes on deleting, by what was noted.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
