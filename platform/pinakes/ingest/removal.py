@@ -38,6 +38,7 @@ from pinakes.catalog.leases import HeldLease, leave_lease, release_lease, requir
 from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.references import Reference, scan_references
 from pinakes.catalog.reported import forget_reports
+from pinakes.catalog.unknown_files import require_all_known
 from pinakes.catalog.wacz_rows import forget_waczs
 from pinakes.errors import ONE_FILE_ONLY, ConfigError, Conflict, PinakesError
 from pinakes.row_store.port import RowStore
@@ -186,6 +187,7 @@ class Remover:
 
     def _references_to(self, entry: CrawlEntry) -> list[Reference]:
         """The first that refer to a crawl, by rows and by the files that stay."""
+        require_all_known(self._rows, self._archive)
         collection = entry.facts.collection
         found = scan_references(
             self._rows, self._archive, entry.crawl, collection, proven=self._proven

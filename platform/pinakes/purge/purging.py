@@ -41,6 +41,7 @@ from pinakes.catalog.leases import (
 )
 from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
+from pinakes.catalog.unknown_files import require_all_known
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.old_generations import require_given_back
 from pinakes.dedupe.run.remaining import Remaining
@@ -328,6 +329,7 @@ class Purger:
         return found, choice
 
     def _find(self, collection: Collection, crawl: str) -> References:
+        require_all_known(self._rows, self._archive)
         return survey_references(self._rows, self._archive, collection, crawl, self._proven)
 
     def _count(self, entry: CrawlEntry, report: PurgeReport) -> None:

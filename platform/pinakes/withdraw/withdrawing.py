@@ -26,6 +26,7 @@ from pinakes.catalog.leases import (
     release_lease,
 )
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
+from pinakes.catalog.unknown_files import require_all_known
 from pinakes.catalog.withdrawals import put_withdrawals, refuse_bytes
 from pinakes.dedupe.run.collection import Collection
 from pinakes.errors import (
@@ -236,6 +237,7 @@ class Withdrawer:
         report: WithdrawalReport,
     ) -> None:
         self._release_left(lease)
+        require_all_known(self._rows, self._archive)
         collection = Collection(self._rows, self._archive, lease.collection)
         found, choice = self._survey(collection, targets, request, report)
         if report.unprovided:

@@ -1,0 +1,56 @@
+"""Nothing is taken away while the archive holds files that the catalogue does not know."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from kill_loop import write_crawls
+from store_chain import ANY_SAVING, call
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Rows as they were before the third crawl landed, which refers to the others: put back old."""
+    write_crawls(tmp_path, 1)
+    store = tmp_path / "store"
+
+    def act(*words: object) -> None:
+        assert call(*words, "--store", store).exit_code == 0, words
+
+    act("init")
+    act("ingest", tmp_path / "one", "--crawl", "c1")
+    act("ingest", tmp_path / "two", "--crawl", "c2")
+    act("dedupe", "--all", *ANY_SAVING)
+    shutil.copy(store / "rows.sqlite", tmp_path / "old.sqlite")
+    act("ingest", tmp_path / "three", "--crawl", "c3")
+    act("dedupe", "--all", "--drop-old", "--grace", "0", *ANY_SAVING)
+    shutil.copy(tmp_path / "old.sqlite", store / "rows.sqlite")
+    return store
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("withdraw", "http://example.org/1", "--reason", "asked", "--by", "somebody"),
+        ("crawl", "purge", "c1", "--references", "promote"),
+        ("crawl", "cancel", "c1"),
+    ],
+    ids=["withdraw", "purge", "cancel"],
+)
+def test_an_unknown_file_is_named_and_nothing_changed(words: tuple[str, ...], store: Path) -> None:
+    archive = store / "archive"
+    before = {path: path.read_bytes() for path in archive.rglob("*.warc.gz")}
+    answer = call(*words, "--store", store)
+    assert answer.exit_code == 3
+    assert "c3/" in answer.err
+    assert "does not know this file" in answer.err
+    assert {path: path.read_bytes() for path in archive.rglob("*.warc.gz")} == before
+
+
+def test_once_it_is_moved_away_the_act_goes_through(store: Path) -> None:
+    shutil.move(store / "archive" / "c3", store.parent / "c3")
+    words = ("withdraw", "http://example.org/1", "--reason", "asked", "--by", "somebody")
+    answer = call(*words, "--store", store)
+    assert "does not know this file" not in answer.err
