@@ -286,3 +286,16 @@ def test_what_it_prints(folder: Path) -> None:
     assert done.stderr == (
         f"1 WACZ file imported: {size:,} bytes, 3 captures; collection default of pinakes-store\n"
     )
+
+
+def test_a_package_without_archive_files_is_named(folder: Path) -> None:
+    members = {"pages/pages.jsonl": b"", "datapackage.json": b'{"resources": []}'}
+    path = write_package(folder / "in" / "pages.wacz", members)
+    code, _, said = imported(folder, str(path))
+    assert (code, "no archive file in it" in said) == (3, True)
+
+
+def test_a_package_without_description_is_named(folder: Path, shared_data: Path) -> None:
+    code, [line], said = imported(folder, str(shared_data / "cases" / "V5-nodp.wacz"))
+    assert (code, line["outcome"], line["files"]) == (0, "imported", 2)
+    assert "no datapackage.json" in said

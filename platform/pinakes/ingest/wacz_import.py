@@ -23,7 +23,13 @@ from typing import IO, NamedTuple
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.fetching import Fetch
-from pinakes.archive_store.located import encoded_url, local_path, size_at
+from pinakes.archive_store.located import (
+    encoded_url,
+    is_package_at,
+    local_path,
+    package_at,
+    size_at,
+)
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import ensure_crawl, require_open
@@ -51,7 +57,7 @@ from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFile, WaczPlace
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_names import is_remote
-from pinakes.warc.packages import most_unpacked_bytes
+from pinakes.warc.packages import DATAPACKAGE, most_unpacked_bytes
 
 from .acts import Actor
 from .file_removal import FileRemover
@@ -80,6 +86,10 @@ class Imported:
     files: list[Landed] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     """Archive files in it that have no bytes, and so nothing to land."""
+    has_archives: bool = True
+    """Whether there is any archive file in it, or it is one."""
+    is_described: bool = True
+    """Whether it has a `datapackage.json`, or is no package."""
 
 
 class _Local(NamedTuple):
@@ -338,6 +348,7 @@ class _OneImport:
             inner = (first.file or "").removeprefix(local.path).lstrip("/")  # may be a copy of ours
             what = f"{inner}: {first.message}" if inner else first.message
             raise InputRefused(f"{what}{more}", file=self._wacz.place)
+        self._look_inside(local, imported)
         room = most_unpacked_bytes(local.size)
         for place, path in inputs:
             if size_at(place) == 0:
@@ -364,6 +375,12 @@ class _OneImport:
             if room < 0:
                 raise InputRefused("what is in it is too large for its size", file=source)
             of._at("published one")
+
+    def _look_inside(self, local: _Local, imported: Imported) -> None:
+        if is_package_at(local.path):
+            with package_at(local.path) as package:
+                imported.has_archives = any(True for _ in package.archives())
+                imported.is_described = DATAPACKAGE in package.members
 
     # How nothing of it stays
 

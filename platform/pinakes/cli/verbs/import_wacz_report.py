@@ -46,6 +46,12 @@ class ImportReport:
 
     def imported(self, entry: QueueEntry, imported: Imported) -> None:
         """It was imported just now; names the files of it that hold no record."""
+        name = printable(f"{imported.crawl}/{imported.name}")
+        if not imported.has_archives:
+            self.failed = True
+            self._console.warn(f"{name}: no archive file in it: only its other members are stored")
+        if not imported.is_described:
+            self._console.warn(f"{name}: no datapackage.json: its files were not compared with it")
         for path in imported.empty:
             self._console.warn(f"{printable(path)}: empty; skipped")
         for file in imported.files:
