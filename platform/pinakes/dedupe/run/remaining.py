@@ -148,7 +148,10 @@ class Remaining:
         for item in iter_records(source, digests=(_ALGORITHM,)):
             if isinstance(item, DamagedStretch):
                 held.known.add(_stretch_of(source, item))
-            elif _is_ours(item) and not is_damaged(item):
+                continue
+            if changed := _changed_of(item):
+                held.known.add(changed)
+            if _is_ours(item) and not is_damaged(item):
                 revisit = _Revisit(
                     wanted_by(item.header), item.header.refers_to()[2], keys.get(item.ordinal)
                 )
@@ -158,8 +161,6 @@ class Remaining:
                 held.known.update((head, head + _body_of(item)))
                 if is_tombstone(item.header):
                     held.withdrawn[item.ordinal] = item.record_id
-                elif changed := _changed_of(item):
-                    held.known.add(changed)
         return held
 
     def _not_given_back(
@@ -247,12 +248,12 @@ def _not_held(source: Source, held: _Held, *, is_rotten: bool) -> Iterator[_NotH
         if _is_ours(item):
             is_there = head in held.known or head in held.revisits
         else:
-            is_there = head + body in held.known or _whole_of(item) in held.known
+            is_there = head + body in held.known
         is_gone = is_rotten and is_damaged(item)
         is_withdrawn = (
             item.ordinal in held.withdrawn and held.withdrawn[item.ordinal] == item.record_id
         )
-        if not (is_there or is_gone or is_withdrawn):
+        if not (is_there or is_gone or is_withdrawn or _whole_of(item) in held.known):
             yield _NotHeld(item.ordinal, item.offset, head, body)
 
 
@@ -292,7 +293,7 @@ def _body_of(record: Record) -> bytes:
 
 
 def _whole_of(record: Record) -> bytes:
-    """Of a crawler's revisit a digest of all of it; nothing of any other record."""
+    """Of a revisit a digest of all of it; nothing of any other record."""
     if record.type != "revisit":
         return b""
     digest = hashlib.sha256(record.header.raw)
@@ -302,7 +303,7 @@ def _whole_of(record: Record) -> bytes:
 
 
 def _changed_of(record: Record) -> bytes:
-    """The same of the one that a purge has changed into this record."""
+    """The same of the revisit that a purge has changed into this record, as a crawler's."""
     if record.header.get(CHANGED_FIELD) is None:
         return b""
     try:
