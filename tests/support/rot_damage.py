@@ -51,6 +51,8 @@ def damage_folder(dice: random.Random, folder: Path) -> str:
 
 
 def _damage_file(dice: random.Random, folder: Path, names: list[str], earlier: Path | None) -> str:
+    if not names:
+        return "nothing: there is no such file"
     name = dice.choice(names)
     path = folder / name
     data = path.read_bytes()
