@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,12 @@ from rot_loop import BATCH, Scenes, play
 
 pytestmark = pytest.mark.slow
 ROUNDS = 5_000
+# Rounds that once found something: a take-down beside a rotten file, exchanged files, and rows that
+# were put back old, before a take-down and before a run of dedupe.
+TRIED = (15, 19, 53, 340)
 
 
-def check(rounds: range, folder: Path) -> None:
+def check(rounds: Iterable[int], folder: Path) -> None:
     scenes, found = Scenes(folder), []
     for number in rounds:
         one = play(number, scenes, folder)
@@ -21,7 +25,7 @@ def check(rounds: range, folder: Path) -> None:
 
 
 def test_few_rounds_lose_nothing(tmp_path: Path) -> None:
-    check(range(12), tmp_path)
+    check((*range(8), *TRIED), tmp_path)
 
 
 @pytest.mark.large

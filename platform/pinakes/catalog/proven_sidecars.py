@@ -87,7 +87,7 @@ class ProvenSidecars:
 def _unproven(name: str, why: str, offset: int | None = None) -> DigestMismatch:
     return DigestMismatch(
         f"what it refers to is not known for sure ({why}), and nothing is deleted: "
-        "`pinakes fsck --repair` mends that",
+        "`pinakes fsck --full --repair` mends that",
         file=name,
         offset=offset,
     )

@@ -388,7 +388,7 @@ def _require_row(row: SidecarRow, capture: Capture | None, archive_file: str) ->
     ):
         raise DigestMismatch(
             "the catalogue does not have this revisit as its file has it, so that it is not known "
-            "what it refers to, and nothing is deleted: `pinakes fsck --repair` mends that",
+            "what it refers to, and nothing is deleted: `pinakes fsck --full --repair` mends that",
             file=archive_file,
             offset=row.offset,
         )

@@ -41,6 +41,7 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
+from .leftovers import require_nothing_more
 from .replace import Replacement, copy_file_with_replacements, write_pieces
 
 _BATCH_ROWS = 4000
@@ -131,6 +132,7 @@ def write_generation(
                 to.delete(sidecar_name(name))
                 raise DigestMismatch("another file has the new generation's name", file=name)
             # Left by one that ended before it was current: nothing refers to it.
+            require_nothing_more(to, name, archive, old_name)
             to.delete(name)
             at("deleted")
             copy.publish(name)
@@ -204,6 +206,8 @@ def publish_taken(
         raise DigestMismatch("another file has the new generation's name", file=written.name)
     for name, sha256 in ((sidecar, sidecar_sha256), (written.name, written.sha256)):
         if archive.size(name) is not None and archive.checksum(name) != sha256:
+            if name == written.name:
+                require_nothing_more(archive, name, archive, written.old_name)
             archive.delete(name)
         if archive.size(name) is None:
             archive.publish_from(token, f"{folder}/{name}", name)
@@ -254,6 +258,7 @@ def _delete_others(archive: ArchiveStore, written: Written) -> None:
     another compression: by nothing but its name is it known."""
     for name in possible_names(written.archive_file, written.generation):
         if name != written.name and archive.size(sidecar_name(name)) is not None:
+            require_nothing_more(archive, name, archive, written.old_name)
             archive.delete(name)
             archive.delete(sidecar_name(name))
 
@@ -324,6 +329,7 @@ def _take_back(
     while batch := list(islice(changes, _BATCH_ROWS)):
         store.mutate("captures", batch)
     require_claim(store, held)
+    require_nothing_more(archive, name, archive, old.name)
     # The sidecar last: by it this is known to be not done.
     archive.delete(name)
     archive.delete(sidecar_name(name))

@@ -69,23 +69,18 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         repair=arguments.repair, quick=arguments.quick, full=arguments.full, seed=arguments.seed
     )
     with metrics_file(arguments.metrics_file, "fsck", tally, console) as job:
-        job.exit = _act(arguments, request, tally, console)
+        configuration = configuration_of(arguments)
+        if arguments.accept is not None:
+            job.exit = accept(arguments.accept, configuration, console)
+        elif arguments.undo is not None:
+            job.exit = undo(arguments.undo, configuration, console)
+        elif arguments.quarantine:
+            job.exit = show_quarantine(configuration, console)
+        elif arguments.discard is not None:
+            job.exit = discard(arguments.discard, configuration, console, sure=arguments.yes)
+        else:
+            job.exit = _look(request, configuration, tally, console)
     return job.exit
-
-
-def _act(
-    arguments: argparse.Namespace, request: FsckRequest, tally: Tally, console: Console
-) -> Exit:
-    configuration = configuration_of(arguments)
-    if arguments.accept is not None:
-        return accept(arguments.accept, configuration, console)
-    if arguments.undo is not None:
-        return undo(arguments.undo, configuration, console)
-    if arguments.quarantine:
-        return show_quarantine(configuration, console)
-    if arguments.discard is not None:
-        return discard(arguments.discard, configuration, console, sure=arguments.yes)
-    return _look(request, configuration, tally, console)
 
 
 def _look(

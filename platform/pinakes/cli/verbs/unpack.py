@@ -83,7 +83,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             IndexFile(folder / INDEX) as index,
             console.progress("unpack", total=sum(map(size_of, files))) as progress,
         ):
-            work = _Unpack(inputs, folder, index, console, arguments)
+            work = _Unpack(
+                inputs, folder, index, console, stored=arguments.stored, raw=arguments.raw
+            )
             put = work.put_record if arguments.records else work.put_body
             for file in files:
                 for source, record in inputs.records(file, progress.advance, on_fault=named_later):
@@ -112,14 +114,16 @@ class _Unpack:
         folder: Path,
         index: IndexFile,
         console: Console,
-        arguments: argparse.Namespace,
+        *,
+        stored: bool,
+        raw: bool,
     ) -> None:
         self._inputs = inputs
         self._folder = folder
         self._index = index
         self._console = console
-        self._stored: bool = arguments.stored
-        self._raw: bool = arguments.raw
+        self._stored = stored
+        self._raw = raw
         self._counts: Counter[str] = Counter()
 
     def put_record(self, file: InputFile, source: Source, record: Record) -> None:
