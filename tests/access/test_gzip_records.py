@@ -160,3 +160,12 @@ def test_rules_hold_and_entity_tags_are_others(store: LandedStore) -> None:
     rules = parse_rules([{"block": "a.example"}])
     with asking(store, rules) as ask:
         assert ask("a.warc.zst", Range=asked)[0] == 404
+
+
+def test_a_file_of_one_record_comes_whole(store: LandedStore) -> None:
+    """The range of its only record is all of the file."""
+    data = zstd(CONTENTS[0])
+    store.land("c", "one.warc.zst", data)
+    with asking(store) as ask:
+        status, _, body = ask("one.warc.zst", Range=f"bytes=0-{len(data) - 1}")
+    assert (status, gzip.decompress(body)) == (206, CONTENTS[0])

@@ -86,10 +86,18 @@ class CheckedBytes:
         return piece
 
     def require_proven(self) -> None:
-        """Raise DigestMismatch where the bytes are wrong; called with the last piece, too."""
+        """Raise DigestMismatch where the bytes are wrong; called with the last piece, too.
+
+        Of a whole file what was not given yet is read for it.
+        """
         if self._prove is not None:
             self._prove(self.file)
-        if self._sha256 is not None and self._sha256 != self._state.hexdigest():
+        if self._sha256 is None:
+            return
+        self.file.seek(self._at)
+        for piece in iter(lambda: self.file.read(PIECE_BYTES), b""):
+            self._state.update(piece)
+        if self._sha256 != self._state.hexdigest():
             why = "damaged: the file has not the SHA-256 with which it was written"
             raise DigestMismatch(why, file=self.name)
 

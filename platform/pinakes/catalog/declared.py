@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from pinakes.warc.codings import NotDecodedHere, codings_of, decoded_digest
 from pinakes.warc.digest import Digest, format_digest, parse_digest
-from pinakes.warc.record import Record
+from pinakes.warc.record import UNREADABLE, Record
 
 _MOST_DECODED_BYTES = 1 << 32
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "zstd"})
@@ -44,10 +44,13 @@ def verified_over(record: Record, stored_sha1: bytes | None = None) -> str | Non
 def may_stand_for(declared: str | None, body: Record) -> bool:
     """Whether a revisit that declares this payload digest may have the body of a record.
 
-    The record declares the same, or its body has the digest, in any of the ways in which writers
-    compute it.  Without a digest nothing speaks against it; with one that cannot be computed (in
-    an unknown spelling, or by another algorithm) it is not proven.
+    Not that of a record that cannot be read to its end.  Else the record declares the same, or its
+    body has the digest, in any of the ways in which writers compute it.  Without a digest nothing
+    speaks against it; with one that cannot be computed (in an unknown spelling, or by another
+    algorithm) it is not proven.
     """
+    if any(finding.code in UNREADABLE for finding in body.findings):
+        return False
     own = body.header.payload_digest
     if declared is None or declared == own:
         return True

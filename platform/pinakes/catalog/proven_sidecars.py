@@ -14,6 +14,8 @@ from operator import attrgetter
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
+from pinakes.hbase_schema.capture_keys import encode_mark
+from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.warc.header import Header
 from pinakes.warc.members import compression_at, first_bytes
 from pinakes.warc.reader import iter_records
@@ -21,7 +23,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
-from .file_records import iter_sidecar
+from .file_records import iter_sidecar, sidecar_of
 from .file_rows import FileEntry
 from .sidecar import SidecarRow, sidecar_name
 
@@ -65,16 +67,34 @@ class ProvenSidecars:
         landed = sum(entry.facts.records.values()) if entry.facts is not None else 0
         for name in there:
             try:
-                if sum(1 for _ in iter_sidecar(self._archive, name)) == landed:
+                count = sum(1 for _ in iter_sidecar(self._archive, name))
+                if count == landed and self._is_own(name):
                     return iter_sidecar(self._archive, name)
             except MalformedRecord:
                 continue
         raise _unproven(entry.stored_name, "no sidecar tells of all its records")
 
+    def _is_own(self, name: str) -> bool:
+        """Whether a sidecar says that it is this file's; of an older version its row keys do.
+
+        A file and its sidecar may both be in the place of another's.
+        """
+        of = sidecar_of(self._archive, name)
+        if of is not None:
+            return of.file == name
+        archive_file = generation_of(name).archive_file
+        rows = (row for row in iter_sidecar(self._archive, name) if row.row_key is not None)
+        first = next(rows, None)
+        return first is None or (first.row_key or b"").endswith(
+            b" " + encode_mark(archive_file, first.ordinal)
+        )
+
     def _prove(self, name: str) -> None:
         if self._archive.size(sidecar_name(name)) is None:
             raise _unproven(name, "its sidecar is missing")
         try:
+            if not self._is_own(name):
+                raise _unproven(name, "its sidecar is that of another file")
             with self._archive.open(name) as file:
                 source = Source(file, name=name, window_bytes=_WINDOW_BYTES)
                 if _fill(source, iter_sidecar(self._archive, name)):

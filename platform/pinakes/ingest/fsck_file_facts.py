@@ -45,6 +45,10 @@ class LandedAgain:
         self.types.update(read.row.type or "unknown" for read in batch)
 
 
+_OF_PACKAGE = "package-digest"
+"""An error of the package that a file came in: its own bytes do not tell."""
+
+
 class FileFactsCheck:
     """Checks one file, of which all records are read."""
 
@@ -107,7 +111,8 @@ class FileFactsCheck:
         if self._entry.ending is None:
             known["compression"] = result.compression
         if self._entry.generation == 1:
-            known |= {"damaged": result.damaged, "errors": dict(result.errors)}
+            of_package = {k: n for k, n in self._facts.errors.items() if k == _OF_PACKAGE}
+            known |= {"damaged": result.damaged, "errors": {**result.errors, **of_package}}
         elif counts is not None and self._facts.format == "none":
             # Facts that were lost, and made anew: the count of the landing has it still.
             known["damaged"] = counts.counts.get("damaged", 0)
@@ -130,7 +135,7 @@ class FileFactsCheck:
         )
 
     def _check_errors(self) -> Iterator[FsckFinding]:
-        if self._entry.generation != 1:
+        if self._entry.generation != 1 or _OF_PACKAGE in self._facts.errors:
             return
         wanted = errors_of(self._landed.result)
         stands = decoded(FileErrors, self._row.value(FileErrors.COLUMN))
