@@ -149,6 +149,20 @@ def test_unpack_leaves_out_what_is_rotten(
             assert bodies in ([], [BODY])
 
 
+def test_filter_copies_nothing_of_a_crawl_that_is_rotten(
+    rotting: Rotting, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """What it writes has a checksum of its own: rot would be whole from then on."""
+    whole = rotting.file.read_bytes()
+    for number, rotten in enumerate(flips(whole, 8)):
+        rotting.file.write_bytes(rotten)
+        out = tmp_path / f"out-{number}.warc.gz"
+        code, _ = rotting.call(capfdbinary, "filter", "one", "-o", out)
+        given = gzip.decompress(out.read_bytes()) if out.exists() else b""
+        assert BODY in given or not given
+        assert code == Exit.SOME_FAILED or BODY in given
+
+
 def test_a_digest_that_was_wrong_from_the_beginning_is_no_rot(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -18,6 +18,7 @@ from pinakes.archive_store.located import (
 from pinakes.catalog.crawl_rows import crawls_named
 from pinakes.catalog.entries import iter_stored_entries, stored_files
 from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.sound_records import StoredJudge
 from pinakes.catalog.withdrawals import rows_still_there, withdrawn_at
 from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
 from pinakes.cli.frame.input_paths import iter_paths
@@ -121,6 +122,13 @@ class RecordInputs:
             raise ConfigError(f"{name}: file not found, and no crawl or collection of this name")
         for crawl in crawls:
             yield from stored_files(stores.rows, crawl.crawl)
+
+    def require_as_landed(self, file: InputFile, source: Source, record: Record) -> None:
+        """Raise DigestMismatch where a record of the store has other bytes than it had; of a file
+        that is in no store nothing is known."""
+        if not isinstance(file, str):
+            judge = StoredJudge(self.stores.rows, self.stores.archive, source.name)
+            judge.require_sound(source, record)
 
     def entries(self, file: InputFile) -> Iterator[Entry]:
         """Every record of a file, in order."""

@@ -30,7 +30,7 @@ from pinakes.cli.frame.record_inputs import (
 )
 from pinakes.cli.frame.selection_options import add_selection, is_selected, selection_of
 from pinakes.dedupe.references.originals import Name, Wanted, WithDigest, names_of, sure_names
-from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.errors import ConfigError, DigestMismatch, MalformedRecord
 from pinakes.index.selection import Selection
 from pinakes.rewrite.taken import RecordTaker, require_whole
 from pinakes.warc.record import Record
@@ -165,14 +165,11 @@ class _Filter:
             ):
                 if self._is_wanted(record) or self._is_selected(source, record):
                     if warcinfo is not None:
-                        self._take_one(source, warcinfo, taker)
+                        self._take_one(file, source, warcinfo, taker)
                     warcinfo = None
-                    self._take_one(source, record, taker)
+                    self._take_one(file, source, record, taker)
                 elif record.type == "warcinfo":
                     warcinfo = record
-
-    def _records(self, file: InputFile, progress: Progress) -> Iterator[tuple[Source, Record]]:
-        return self._inputs.records(file, progress.advance, on_fault=named_later)
 
     def require_any(self) -> None:
         """Raise where nothing was taken."""
@@ -189,13 +186,15 @@ class _Filter:
         self.found |= found
         return bool(found)
 
-    def _take_one(self, source: Source, record: Record, taker: RecordTaker | None) -> None:
+    def _take_one(
+        self, file: InputFile, source: Source, record: Record, taker: RecordTaker | None
+    ) -> None:
         try:
+            require_whole(source, record)
+            self._inputs.require_as_landed(file, source, record)
             if taker is not None:
                 taker.take(source, record)
-            else:
-                require_whole(source, record)
-        except MalformedRecord as problem:
+        except (MalformedRecord, DigestMismatch) as problem:
             self.taken.left_out += 1
             self._inputs.warn(problem)
             return

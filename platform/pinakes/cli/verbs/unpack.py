@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from pinakes.archive_store.local_files import make_folder
-from pinakes.catalog.sound_records import StoredJudge, require_sound
+from pinakes.catalog.sound_records import require_sound
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_inputs, add_raw, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
@@ -167,9 +167,7 @@ class _Unpack:
         require_undamaged(source, record)
         if isinstance(file, str):
             require_sound(source, record)
-        else:
-            stores = self._inputs.stores
-            StoredJudge(stores.rows, stores.archive, source.name).require_sound(source, record)
+        self._inputs.require_as_landed(file, source, record)
 
     def _put_decoded(self, path: str, source: Source, record: Record, time: str | None) -> PutFile:
         """The body decoded; as it is stored, under another name, where it cannot be."""
