@@ -105,7 +105,9 @@ def _dictionary(data: bytes) -> zstandard.ZstdCompressionDict | None:
     try:
         if held.startswith(_FRAME):
             held = zstandard.ZstdDecompressor().decompress(held)
-        return zstandard.ZstdCompressionDict(held)
+        known = zstandard.ZstdCompressionDict(held)
+        zstandard.ZstdDecompressor(dict_data=known).decompressobj()  # one that has rotted is none
+        return known
     except zstandard.ZstdError:
         return None
 
