@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,19 @@ def test_an_unknown_file_is_named_and_nothing_changed(words: tuple[str, ...], st
     assert "c3/" in answer.err
     assert "does not know this file" in answer.err
     assert {path: path.read_bytes() for path in archive.rglob("*.warc.gz")} == before
+
+
+def test_a_crawl_is_not_exported_without_a_file_of_it(tmp_path: Path) -> None:
+    """Its row is lost; what is exported would lack it."""
+    write_crawls(tmp_path, 1)
+    store = tmp_path / "store"
+    assert call("init", "--store", store).exit_code == 0
+    assert call("ingest", tmp_path / "one", "--crawl", "c1", "--store", store).exit_code == 0
+    with closing(sqlite3.connect(store / "rows.sqlite")) as rows, rows:
+        rows.execute("DELETE FROM files WHERE row=?", (b"c1/0.warc.gz",))
+    answer = call("export-wacz", "c1", "-o", tmp_path / "c1.wacz", "--store", store)
+    assert (answer.exit_code, "c1/0.warc.gz" in answer.err) == (3, True)
+    assert not (tmp_path / "c1.wacz").exists()
 
 
 def test_once_it_is_moved_away_the_act_goes_through(store: Path) -> None:

@@ -16,12 +16,15 @@ from typing import BinaryIO, cast
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.archive_store.whole_files import written_aside
 from pinakes.catalog.required_files import scan_required
+from pinakes.catalog.unknown_files import iter_unknown_files
 from pinakes.errors import (
+    Conflict,
     DigestMismatch,
     InputRefused,
     MalformedRecord,
     UnresolvedReference,
 )
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.rewrite.replace import copy_file_with_replacements
 from pinakes.row_store.port import RowStore
@@ -140,6 +143,13 @@ class Exporter:
 
     def _survey(self, request: ExportRequest) -> tuple[Contents, ExportReport]:
         contents = read_contents(self._rows, request.crawl)
+        for name in iter_unknown_files(self._rows, self._archive):
+            if crawl_of(name) == request.crawl:
+                raise Conflict(
+                    "the catalogue does not know this file of the crawl: nothing was exported; "
+                    "see `pinakes fsck`",
+                    file=name,
+                )
         with self._unless_changed(contents):
             return contents, self._report(contents, request)
 
