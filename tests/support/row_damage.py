@@ -186,11 +186,12 @@ class Kind:
 
     def told(self, content: Content) -> Content:
         """What has to be as it was."""
+        gone = _places_gone(content) if self.loses_place else frozenset()
         return {
             table: {
                 place: self._told(place[1], value)
                 for place, value in cells.items()
-                if place[1] not in self.left
+                if place[1] not in self.left and place not in gone
             }
             for table, cells in content.items()
         }
@@ -200,6 +201,23 @@ class Kind:
             return value
         names = ("offset", "length", "inner_offset")
         return _encoded({k: v for k, v in json.loads(value).items() if k not in names})
+
+
+def _places_gone(content: Content) -> frozenset[tuple[bytes, bytes]]:
+    """Locations in generations that an act deleted: nothing can tell them again."""
+    dropped = {
+        (row, column.rpartition(b".")[2])
+        for (row, column), value in content["files"].items()
+        if column.startswith(b"f:generation.") and json.loads(value).get("dropped")
+    }
+    captures = content["captures"]
+    return frozenset(
+        (row, b"m:location." + number)
+        for (row, column), value in captures.items()
+        if column == b"m:capture"
+        for name, number in dropped
+        if json.loads(value)["filename"].encode() == name
+    )
 
 
 def _field(table: str, like: str, name: str, value: object, **where: object) -> Callable:
