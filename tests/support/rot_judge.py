@@ -115,9 +115,11 @@ def _dictionary(data: bytes) -> zstandard.ZstdCompressionDict | None:
 def whole_records(data: bytes, truth: dict[str, Known]) -> Iterator[Whole]:
     """The records of a file that are whole: by the checksum they are in, or as `truth` has them.
 
-    A plain record has no checksum: it is whole if it is, to the byte, the one that was captured.
+    A plain record has no checksum: it is whole if it has the body of the one that was captured, or
+    under an id that has rotted, any body that was.
     """
     is_plain = data.startswith(b"WARC/")
+    bodies = {known.sha256 for known in truth.values()} if is_plain else set()
     for piece in whole_pieces(data):
         for head in _HEAD.finditer(piece):
             fields = dict(_fields(head[1]))
@@ -133,7 +135,7 @@ def whole_records(data: bytes, truth: dict[str, Known]) -> Iterator[Whole]:
             whole = Whole(fields, hashlib.sha256(body).hexdigest() if is_full else None, record)
             if is_plain and is_full:
                 known = truth.get(whole.record_id)
-                if known is None or known.sha256 != whole.sha256:
+                if whole.sha256 not in (bodies if known is None else (known.sha256,)):
                     continue
             yield whole
 
@@ -163,12 +165,13 @@ def take_inventory(files: Iterable[bytes], truth: dict[str, Known]) -> Inventory
     payloads, records, addresses, revisits = set(), set(), {}, {}
     for data in files:
         for whole in whole_records(data, truth):
-            if whole.record_id not in truth:
-                continue
-            records.add(whole.record_id)
+            if whole.record_id in truth:
+                records.add(whole.record_id)
             if whole.sha256 in true_payloads:
                 payloads.add(whole.sha256)
                 addresses[whole.address] = whole.sha256
+            elif whole.record_id not in truth:
+                continue
             elif whole.sha256 is None and whole.get(b"Pinakes-Replaced") is not None:
                 revisits[whole.record_id] = whole.refers_to
     return Inventory(frozenset(payloads), frozenset(records), addresses, revisits)
