@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from killing import KILLED, in_child, kill_at
 from recompressed import recompress
-from scenes import COLLECTION, Scene, copied_scene
+from scenes import COLLECTION, Scene, copied_scene, page, response, write_records
 from whole_payloads import flip, payloads_of, whole_payloads
 
 from pinakes.catalog.captures import get_captures
@@ -198,6 +198,24 @@ def test_old_generation_that_is_rotten_itself_goes(landed: Scene, at: float) -> 
     before = whole_payloads(landed.archive.folder)
     assert drop(landed) == []
     assert not old.exists()
+    assert whole_payloads(landed.archive.folder) == before
+
+
+def test_another_file_in_the_old_ones_place_stays(landed: Scene) -> None:
+    """Its records are not those of the old one's sidecar, and nothing else holds them."""
+    folder, mark = landed.crawls / "c9", b"\x1f\x8b\x08"
+    date = "2029-01-01T00:00:00Z"
+    pages = [response(f"http://b/{n}", date, page(n, 9), 9000 + n) for n in range(6)]
+    folder.mkdir()
+    write_records(folder, "part-0", pages)
+    info = stored(landed, "c2/part-0.warc.gz").read_bytes()
+    path = folder / "part-0.warc.gz"
+    path.write_bytes(info[: info.index(mark, 1)] + path.read_bytes())
+    landed.dedupe()
+    landed.land(9)
+    swap(stored(landed, "c2/part-0.warc.gz"), stored(landed, "c9/part-0.warc.gz"))
+    before = whole_payloads(landed.archive.folder)
+    assert drop(landed) != []
     assert whole_payloads(landed.archive.folder) == before
 
 

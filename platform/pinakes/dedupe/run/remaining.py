@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import iter_sidecar
-from pinakes.catalog.sidecar import sidecar_name
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
 from pinakes.dedupe.validate.raw_proof import compare_raw
 from pinakes.dedupe.validate.shared_members import is_damaged
@@ -112,15 +112,18 @@ class Remaining:
             yield from self._without_altered(lost, before) if is_rotten else lost
 
     def _without_altered(self, lost: Iterator[Lost], source: Source) -> Iterator[Lost]:
-        """Those but of bodies that are not as they landed, where only the sidecar says so."""
-        sums: dict[int, bytes | None] | None = None
+        """Those but of bodies that are not as they landed, where only the sidecar says so.
+
+        Of the record that the sidecar names alone: what lies there of another file is lost.
+        """
+        landed: dict[int, SidecarRow] | None = None
         for one in lost:
-            if sums is None:
+            if landed is None:
                 is_there = self._archive.size(sidecar_name(source.name)) is not None
                 rows = iter_sidecar(self._archive, source.name) if is_there else iter(())
-                sums = {row.ordinal: row.sha256 for row in rows if not row.is_replaced}
-            landed = sums.get(one.ordinal) if one.ordinal is not None else None
-            if landed is None or landed == _read_sum(source, one.offset):
+                landed = {row.ordinal: row for row in rows if not row.is_replaced}
+            row = landed.get(one.ordinal) if one.ordinal is not None else None
+            if row is None or row.sha256 is None or not _is_altered(source, one.offset, row):
                 yield one
 
     def lost_between(
@@ -228,9 +231,13 @@ def _read_original(placed: Placed, files: StoredFiles) -> _Body | str:
     return _Body(found[0], record.record_id, _body_of(record))
 
 
-def _read_sum(source: Source, offset: int) -> bytes | None:
+def _is_altered(source: Source, offset: int, row: SidecarRow) -> bool:
+    """Whether this is the record that landed there, with another body."""
     record = read_record(source, offset, digests=(_ALGORITHM,))
-    return record.payload_hash(_ALGORITHM) if isinstance(record, Record) else None
+    if not isinstance(record, Record) or record.payload_hash(_ALGORITHM) == row.sha256:
+        return False
+    named = record.record_id, record.target_uri, record.date_text
+    return named == (row.record_id, row.target_uri, row.date)
 
 
 def _named(placed: Placed) -> str:
