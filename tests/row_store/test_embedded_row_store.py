@@ -126,6 +126,22 @@ def test_clock_set_back_hides_nothing(path: Path) -> None:
         assert [cell.value for cell in store.versions("files", b"r", CLAIM)] == [b"2"]
 
 
+@pytest.mark.parametrize("other_ms", [1, 1 << 42], ids=["older", "newer"])
+def test_a_cell_put_back_by_hand_beside_another_is_replaced(path: Path, other_ms: int) -> None:
+    """What is read is what is compared."""
+    with closing(EmbeddedRowStore(path, SCHEMA)) as store:
+        assert store.check_and_put("files", b"r", CLAIM, expected=None, value=b"1")
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(
+                "INSERT INTO files VALUES (?, ?, ?, ?)", (b"r", CLAIM, other_ms, b"0")
+            )
+            connection.commit()
+        row = store.get_rows("files", [b"r"])[b"r"]
+        now = row.value(CLAIM)
+        assert store.check_and_put("files", b"r", CLAIM, expected=now, value=b"2")
+        assert [cell.value for cell in store.versions("files", b"r", CLAIM)] == [b"2"]
+
+
 def test_store_does_not_exist_before_apply(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="pinakes init"):
         EmbeddedRowStore(tmp_path / "rows.sqlite")

@@ -34,8 +34,11 @@ def put_cells(connection: sqlite3.Connection, table: str, puts: Sequence[Put], n
 def present_value(
     connection: sqlite3.Connection, table: str, row: bytes, column: bytes
 ) -> bytes | None:
-    """The value of a cell with one version; None if there is none."""
-    sql = f"SELECT value FROM {table} WHERE row = ? AND col = ?"
+    """The value of a cell with one version; None if there is none.
+
+    The newest, as all else reads: whoever puts a row back by hand may leave an older one beside it.
+    """
+    sql = f"SELECT value FROM {table} WHERE row = ? AND col = ? ORDER BY ts DESC LIMIT 1"
     found: tuple[bytes] | None = connection.execute(sql, (row, column)).fetchone()
     return None if found is None else found[0]
 
