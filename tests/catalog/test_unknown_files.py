@@ -51,6 +51,31 @@ def test_an_unknown_file_is_named_and_nothing_changed(words: tuple[str, ...], st
     assert {path: path.read_bytes() for path in archive.rglob("*.warc.gz")} == before
 
 
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        (("crawls",), "the catalogue does not have the crawl of this file"),
+        (("crawls", "files", "captures", "digests"), "does not know this file"),
+    ],
+    ids=["crawls", "all rows"],
+)
+@pytest.mark.parametrize("options", [(), ("--drop-old",), ("--plan",)], ids=["", "drop", "plan"])
+def test_dedupe_of_all_says_which_files_are_of_no_crawl(
+    store: Path, tables: tuple[str, ...], why: str, options: tuple[str, ...]
+) -> None:
+    """It had nothing to do, and exited with 0."""
+    archive = store / "archive"
+    before = {path: path.read_bytes() for path in archive.rglob("*.warc.gz")}
+    with closing(sqlite3.connect(store / "rows.sqlite")) as rows, rows:
+        for table in tables:
+            rows.execute(f"DELETE FROM {table}")
+    answer = call("dedupe", "--all", *options, "--store", store)
+    assert answer.exit_code == 3
+    assert why in answer.err
+    assert "nothing was changed" in answer.err
+    assert {path: path.read_bytes() for path in archive.rglob("*.warc.gz")} == before
+
+
 def test_a_crawl_is_not_exported_without_a_file_of_it(tmp_path: Path) -> None:
     """Its row is lost; what is exported would lack it."""
     write_crawls(tmp_path, 1)

@@ -15,6 +15,7 @@ from pinakes.catalog.crawl_rows import require_crawl, scan_crawls
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, leave_lease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
+from pinakes.catalog.unknown_files import require_crawls_known
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
@@ -223,6 +224,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
     ):
         request = _request(call, configuration, stores)
         if call.crawl is None:
+            require_crawls_known(stores.rows, stores.archive, request.collection)
             _say_if_there_is_none(stores, request.collection, console)
         if call.forecast_from is not None:
             forecast(request, call.forecast_from, call.decisions, stores, console)
