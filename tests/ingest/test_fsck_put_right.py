@@ -6,7 +6,10 @@ Judged by the rows' values, the sidecars' and the files' bytes, and by `cat` and
 from __future__ import annotations
 
 import gzip
+import json
+import re
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,14 +20,17 @@ from landed_stores import LandedStore, page, revisit
 
 from pinakes.archive_store.port import QUARANTINE
 from pinakes.catalog.captures import scan_captures_of
+from pinakes.catalog.kept_repairs import scan_repairs
 from pinakes.catalog.references import scan_references
-from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
+from pinakes.catalog.sidecar import read_sidecar, read_sidecar_of, sidecar_name, write_sidecar
 from pinakes.cli import main
 from pinakes.errors import InputRefused
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import CODES, FsckFinding
+from pinakes.ingest.undoing import Undoer
+from pinakes.row_store.port import Put
 
 ENDINGS: dict[str, Callable[[bytes], bytes]] = {
     "warc.gz": lambda member: member,
@@ -264,6 +270,56 @@ def test_swapped_sidecars_are_mended_by_their_files(store: LandedStore, ending: 
     assert kept == {content for name, content in swapped.items() if name.endswith(".parquet")} - {
         swapped[sidecar_name(f"two/c.{ending}")]
     }
+
+
+def put_old_claim_back(store: LandedStore, file: str) -> None:
+    """As SQL puts an old row back: beside the claim that is there, at an earlier time."""
+    connection = sqlite3.connect(store.folder / "rows.sqlite")
+    place = (file.encode(), b"l:claim")
+    sql = "SELECT ts, value FROM files WHERE row = ? AND col = ?"
+    [(ts, value)] = connection.execute(sql, place).fetchall()
+    old = {**json.loads(value), "expires_ms": 1 << 42, "token": "old"}
+    connection.execute(
+        "INSERT INTO files VALUES (?, ?, ?, ?)", (*place, ts - 1, json.dumps(old).encode())
+    )
+    connection.commit()
+    connection.close()
+
+
+def test_an_old_claim_beside_a_newer_one_blocks_nothing(store: LandedStore, ending: str) -> None:
+    file = f"one/a.{ending}"
+    before = state(store)
+    put_old_claim_back(store, file)
+    swap_sidecars(store, ending)
+    look(store)
+    assert look(store, full=True) == []
+    assert state(store) == before
+    put_old_claim_back(store, file)
+    for repair in scan_repairs(store.archive):
+        assert Undoer(store.rows, store.archive, Actor()).undo(repair).is_whole
+    look(store)
+    assert state(store) == before
+
+
+def test_findings_show_digests_as_text(store: LandedStore, ending: str) -> None:
+    name = sidecar_name(f"one/a.{ending}")
+    of = read_sidecar_of(str(path_of(store, name)))
+    rows = [
+        row._replace(sha1=bytes(20), sha256=bytes(32))
+        for row in read_sidecar(str(path_of(store, name)))
+    ]
+    with path_of(store, name).open("wb") as file:
+        write_sidecar(file, rows, lambda: of)
+    row = next(iter(store.rows.scan("digests")))
+    [cell] = row.cells.values()
+    column = next(iter(row.cells))
+    wrong = cell.value.replace(b" 202", b" 192")
+    store.rows.mutate("digests", [Put(row.key, {column: wrong}, cell.timestamp_ms)])
+    messages = [finding.message for finding in look(store, repair=False, full=True)]
+    assert any("sha1 of record 0 is 'sha1:AAAAAAAA" in one for one in messages), messages
+    assert any("not as the file says: 1 cell: " in one for one in messages), messages
+    assert not any(re.search(r"\bb['\"]", one) for one in messages), messages
+    assert not any(re.search(r"\b1 (?!is\b)\w+s\b", one) for one in messages), messages
 
 
 def test_old_rows_put_back(tmp_path: Path, ending: str) -> None:

@@ -276,7 +276,8 @@ def test_damage_for_good_is_accepted_and_taken_back(store: LandedStore) -> None:
     left = seen(store)
     assert 0 < len(left) < PAGES
     assert left == list(range(len(left)))
-    assert (accepted.before, accepted.lost) == (PAGES, PAGES - len(left))
+    losses = accepted.losses
+    assert (losses.before, losses.lost, losses.altered) == (PAGES, PAGES - len(left), 0)
     assert len(list(read_sidecar(str(path_of(store, SIDECAR))))) >= len(left)
     assert mend(store) == ([], [])
     path_of(store, FILE).write_bytes(whole)
@@ -389,10 +390,11 @@ def test_the_verb_accepts(store: LandedStore, capfd: pytest.CaptureFixture[str])
     assert code == 1
     assert "put it back from a copy" in line
     assert "pinakes fsck --accept" in line
-    code, [line] = said(store, capfd, "--accept", FILE)
+    code, [line, *named] = said(store, capfd, "--accept", FILE)
     lost = PAGES - len(seen(store))
     assert code == 0
-    assert line.startswith(f"{FILE}: accepted: {lost} of {PAGES} captures are lost; undo: ")
+    assert line.startswith(f"{FILE}: accepted: of {PAGES} records, {lost} lost, 0 altered; undo: ")
+    assert len(named) == lost
     assert said(store, capfd, "--full") == (0, [])
     assert said(store, capfd, "--discard", "all", "--yes")[0] == 3
 

@@ -28,6 +28,7 @@ from pinakes.catalog.reported import find_open_scope, scan_scopes_of
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.counts import count_of
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.file_states import FileState
@@ -233,7 +234,8 @@ class Fsck:
             return FsckFinding(
                 code="unknown-file",
                 file=name,
-                message=f"{stored.size} bytes: copy it elsewhere and ingest it, or move it away",
+                message=f"{count_of(stored.size, 'byte')}: copy it elsewhere and ingest it, or "
+                "move it away",
             )
         if self._archive.size(file) is not None:
             return None

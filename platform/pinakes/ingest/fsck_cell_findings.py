@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 
-from .fsck_compare import Difference
+from .fsck_compare import Difference, shown
 from .fsck_findings import FsckFinding
 from .fsck_records import ReadRow
 
 _EXAMPLES = 3
 _WORDS = {
-    "location": "lead to another place",
-    "cell": "say otherwise than the file",
-    "invented": "are of no record",
+    "location": "wrong places",
+    "cell": "not as the file says",
+    "invented": "of no record",
 }
 
 
@@ -24,8 +25,8 @@ def still_here(name: str, count: int) -> FsckFinding:
     return FsckFinding(
         code="unfinished-act",
         file=name,
-        message=f"{count} captures are withdrawn, and still here: `pinakes withdraw` them again; "
-        "where that says that their member is damaged, take the crawl out",
+        message=f"withdrawn, and still here: {count_of(count, 'capture')}: `pinakes withdraw` "
+        "again; where that says that their member is damaged, take the crawl out",
     )
 
 
@@ -34,18 +35,23 @@ def told_rows(some: Sequence[Difference]) -> str:
     captures = {one.key for one in some if one.column == CaptureFacts.COLUMN}
     digests = sum(1 for one in some if one.column == DigestEntry.COLUMN)
     others = sum(1 for one in some if one.key not in captures) - digests
-    lost = f"{len(captures)} captures and {digests} digests have no row"
-    return f"{lost}, {others} cells are missing" if others else lost
+    lost = rows_missing(len(captures), digests)
+    return f"{lost}, and {count_of(others, 'cell')}" if others else lost
+
+
+def rows_missing(captures: int, digests: int) -> str:
+    """Which rows are missing."""
+    return f"without a row: {count_of(captures, 'capture')}, {count_of(digests, 'digest')}"
 
 
 def told_differences(code: str, some: Sequence[Difference]) -> str:
     """How many cells are wrong, and the first."""
-    shown = "; ".join(
+    examples = "; ".join(
         f"{one.column.decode('utf-8', 'replace')} of {_name(one.key)} {one.what}"
         for one in some[:_EXAMPLES]
     )
     more = f"; and {len(some) - _EXAMPLES:,} more" if len(some) > _EXAMPLES else ""
-    return f"{len(some):,} cells {_WORDS[code]}: {shown}{more}"
+    return f"{_WORDS[code]}: {count_of(len(some), 'cell')}: {examples}{more}"
 
 
 def _name(key: bytes) -> str:
@@ -73,8 +79,8 @@ class SidecarAmiss:
                 name = read.wrong[0]
                 there, said = getattr(read.stands, name), getattr(read.row, name)
                 self._first.append(
-                    f"{name} of record {read.row.ordinal} is {there!r:.60}, the file says "
-                    f"{said!r:.60}"
+                    f"{name} of record {read.row.ordinal} is {shown(there, name)}, the file says "
+                    f"{shown(said, name)}"
                 )
 
     @property
@@ -86,6 +92,5 @@ class SidecarAmiss:
     def message(self) -> str:
         """How many rows, in which fields, and the first."""
         names = ", ".join(sorted(self._fields))
-        return f"{self.count:,} rows differ from their records in {names}: " + "; ".join(
-            self._first
-        )
+        rows = count_of(self.count, "row")
+        return f"not as the file says in {names}: {rows}: " + "; ".join(self._first)

@@ -18,6 +18,7 @@ from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.withdrawals import is_entombed
+from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, DigestEntry, Location
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
@@ -30,7 +31,7 @@ from pinakes.warc.source import Source
 from .fsck_accounts import Account
 from .fsck_cell_findings import SidecarAmiss, still_here, told_differences, told_rows
 from .fsck_cell_writing import CellChange, CellWriter
-from .fsck_compare import Difference, FileNow, compare_capture, decoded, expected_cells
+from .fsck_compare import Difference, FileNow, compare_capture, decoded, expected_cells, shown
 from .fsck_file_facts import FileFactsCheck, LandedAgain
 from .fsck_findings import FsckFinding
 from .fsck_mending import StoredFileMender
@@ -125,7 +126,13 @@ class FullFileCheck:
             return counted(items, landed)
 
         act_time_ms = CellWriter(self._rows, self._entry).landed_ms()
-        return read_beside(self._archive, self._entry, act_time_ms=act_time_ms, counting=counting)
+        return read_beside(
+            self._archive,
+            self._entry,
+            act_time_ms=act_time_ms,
+            counting=counting,
+            is_accepted=self._mender.is_accepted,
+        )
 
     def _sidecar_finding(self, code: str, message: str) -> FsckFinding:
         return FsckFinding(
@@ -214,7 +221,7 @@ class FullFileCheck:
     def _lost_withdrawals(self, rows: Sequence[SidecarRow]) -> FsckFinding:
         code, message = (
             "rows-missing",
-            f"{len(rows)} captures are withdrawn, and their rows do not say so",
+            f"withdrawn, and not in their rows: {count_of(len(rows), 'capture')}",
         )
         return FsckFinding(
             code=code,
@@ -284,7 +291,7 @@ def _digest_differences(
         if stands is None:
             yield Difference("rows-missing", key, column, "is missing", value)
         elif decoded(DigestEntry, stands) != decoded(DigestEntry, value):
-            what = f"is {stands[:80]!r}, the file says {value[:80]!r}"
+            what = f"is {shown(stands)}, the file says {shown(value)}"
             yield Difference("cell", key, column, what, value)
 
 

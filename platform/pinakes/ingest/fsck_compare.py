@@ -21,11 +21,12 @@ from pinakes.hbase_schema.columns import CELLS, column_suffix, numbered_column
 from pinakes.hbase_schema.generation_names import Generation
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Row
+from pinakes.warc.digest import format_digest
 
 _PLACE = frozenset({"offset", "length", "inner_offset"})
 _WITHDRAWN = ("target_uri", "date", "archive_file", "ordinal", "record_id", "payload_sha256")
 """What the sidecar still tells of a capture that was withdrawn."""
-_SHOWN = 60
+_SHOWN = 80
 
 
 class Difference(NamedTuple):
@@ -150,7 +151,7 @@ def _compare(
         code = "location" if is_place else "rows-missing"
         yield Difference(code, key, column, "is missing", value)
     elif known is None:
-        yield Difference("cell", key, column, f"cannot be read: {_short(there)}", value)
+        yield Difference("cell", key, column, f"cannot be read: {shown(there)}", value)
     else:
         names = _differing(known, decode_cell(cls, value), stands)
         if names:
@@ -180,7 +181,7 @@ def _compare_marks(stands: Row, value: bytes, file: FileNow) -> Iterator[Differe
     there = stands.value(DedupeMark.COLUMN)
     mark, wanted = decoded(DedupeMark, there), decode_cell(DedupeMark, value)
     if there is not None and mark is None:
-        what = f"cannot be read: {_short(there)}"
+        what = f"cannot be read: {shown(there)}"
     elif not file.is_settled or is_same_decision(mark, wanted):
         return
     elif mark is None:
@@ -195,7 +196,7 @@ def _judge(row: SidecarRow, stands: Row, column: bytes, file: FileNow) -> Iterat
     key, value = stands.key, stands.cells[column].value
     cls = cell_class(TABLE, column)
     if cls is None or (cls is Location and not _may_be(column, file)):
-        yield Difference("invented", key, column, f"nothing writes it: {_short(value)}")
+        yield Difference("invented", key, column, f"nothing writes it: {shown(value)}")
         return
     known = decoded(cls, value)
     if is_entombed(row) and cls is CaptureFacts:
@@ -228,7 +229,7 @@ def _judge_withdrawn(
 def _unreadable(
     key: bytes, column: bytes, cls: type[Cell], value: bytes, file: FileNow
 ) -> Difference:
-    what = f"cannot be read: {_short(value)}"
+    what = f"cannot be read: {shown(value)}"
     if cls is Pin:
         return Difference("cell", key, column, what, encode_cell(Pin(run=file.run)), file.run)
     # A place that was dropped, or of a generation that is not current: no reader asks for it.
@@ -244,11 +245,17 @@ def _may_be(column: bytes, file: FileNow) -> bool:
 
 def _told(names: Mapping[str, tuple[object, object]]) -> str:
     return ", ".join(
-        f"{name} is {_short(there)}, the file says {_short(said)}"
+        f"{name} is {shown(there)}, the file says {shown(said)}"
         for name, (there, said) in names.items()
     )
 
 
-def _short(value: object) -> str:
+def shown(value: object, field: str = "") -> str:
+    """A value as findings show it: bytes as the text that they are, digests by their field."""
+    if isinstance(value, bytes):
+        algorithm = field.removeprefix("dechunked_")
+        is_digest = algorithm in ("sha1", "sha256")
+        text = value.decode("utf-8", "backslashreplace")
+        value = format_digest(algorithm, value) if is_digest else text
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

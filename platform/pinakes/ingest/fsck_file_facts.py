@@ -21,9 +21,9 @@ from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Row, RowStore, get_row
 
 from .fsck_cell_writing import CellChange
-from .fsck_compare import decoded
+from .fsck_compare import decoded, shown
 from .fsck_findings import FsckFinding
-from .fsck_mending import ACCEPTED, StoredFileMender
+from .fsck_mending import StoredFileMender
 from .fsck_records import ReadRow
 from .landed import Landed, errors_of
 
@@ -75,7 +75,7 @@ class FileFactsCheck:
 
         What was lost, and accepted, is noted as it landed: the bytes do not tell it any more.
         """
-        if any(one.why == ACCEPTED for one in self._generations.values()):
+        if self._mender.is_accepted:
             return
         counts = self._counts()
         facts = replace(self._facts, **self._derived(counts))
@@ -159,4 +159,4 @@ class FileFactsCheck:
 def _told(there: FileFacts, said: FileFacts) -> str:
     names = ("size", "sha256", "format", "compression", "captures", "damaged", "records", "errors")
     name = next(one for one in names if getattr(there, one) != getattr(said, one))
-    return f"{name} is {getattr(there, name)!r:.80}, the file says {getattr(said, name)!r:.80}"
+    return f"{name} is {shown(getattr(there, name))}, the file says {shown(getattr(said, name))}"

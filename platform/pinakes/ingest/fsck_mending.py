@@ -37,8 +37,10 @@ from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put, RowStore
 
+from .fsck_accepting import Losses, RecordsBefore, RowsInOrder
 from .fsck_cell_writing import CellChange, CellWriter
 from .fsck_proofs import bytes_amiss, is_of_its_file
+from .fsck_records import read_accepted
 from .fsck_rows import WantedRows
 from .quarantine import Quarantine, in_batches
 
@@ -53,13 +55,12 @@ Claiming = Callable[[FileEntry], AbstractContextManager[Held]]
 class Accepted(NamedTuple):
     """How a file is gone on with that is damaged for good.
 
-    `repair` is the id by which it is undone, `before` how many captures landed, `lost` how many of
-    them are not there any more.
+    `repair` is the id by which it is undone; `losses` are the records that are not there as they
+    were.
     """
 
     repair: str | None
-    before: int
-    lost: int
+    losses: Losses
 
 
 class StoredFileMender:
@@ -118,6 +119,12 @@ class StoredFileMender:
         """How the size differs from the one on record."""
         return bytes_amiss(self._archive, self._name, self.on_record, quick=True)
 
+    @property
+    def is_accepted(self) -> bool:
+        """Whether damage of one of its generations was accepted."""
+        known = (*self.generations.values(), self.on_record)
+        return any(isinstance(one, GenerationFacts) and one.why == ACCEPTED for one in known)
+
     def is_sound(self) -> bool:
         """Whether bytes and sidecar are those on record, by reading them."""
         try:
@@ -172,25 +179,39 @@ class StoredFileMender:
                 act=self._facts.act,
             )
             sha256 = self._archive.checksum(self._name)
+            before = RecordsBefore(self._rows, self._archive, self.of)
             self.on_record = replace(was, size=size, sha256=sha256, why=ACCEPTED)
-            repair = self._rebuild(held, ACCEPTED, amiss)
-        rows = iter_sidecar(self._archive, self._name)
-        left = sum(row.row_key is not None for row in rows)
-        return Accepted(repair, self._facts.captures, max(0, self._facts.captures - left))
+            losses: list[Losses] = []
 
-    def _rebuild(self, held: Held, code: str, why: str) -> str | None:
+            def compare(aside: AsideFile) -> None:
+                with aside.open() as file:
+                    losses.append(before.losses(read_sidecar(file)))
+
+            repair = self._rebuild(held, ACCEPTED, amiss, before, compare)
+        return Accepted(repair, losses[-1])
+
+    def _rebuild(
+        self,
+        held: Held,
+        code: str,
+        why: str,
+        before: RecordsBefore | None = None,
+        compare: Callable[[AsideFile], None] = lambda aside: None,
+    ) -> str | None:
         name = sidecar_name(self._name)
+        before = before or RecordsBefore(self._rows, self._archive, self.of)
 
         def write() -> str | None:
             with self._archive.create_aside(aside_token(held.claim.token, SIDECAR)) as aside:
-                write_sidecar(aside.file, self._rows_anew(), lambda: self.of)
+                write_sidecar(aside.file, self._rows_anew(before), lambda: self.of)
                 sha256 = aside.checksum()
+                compare(aside)
                 repair = self._quarantine.replace(
                     code=code,
                     file=self._name,
                     why=why,
                     entry=self._entry,
-                    changes=self._changes_by(aside),
+                    changes=self._changes_by(aside, before),
                     files=[(name, sha256)],
                     late_ms=held.claim.act_time_ms,
                 )
@@ -201,21 +222,33 @@ class StoredFileMender:
         self.has_rebuilt = True
         return write_anew(write, self._entry.archive_file)
 
-    def _rows_anew(self) -> Iterator[SidecarRow]:
+    def _rows_anew(self, before: RecordsBefore) -> Iterator[SidecarRow]:
         act_time_ms = self._cells.landed_ms()
+        if self.is_accepted and (before.has_sidecar or self._entry.generation == 1):
+            known = RowsInOrder(before.rows, self._entry.archive_file)
+            return read_accepted(self._archive, self._entry, known, act_time_ms=act_time_ms)
         if self._entry.generation == 1:
             return read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
-        return read_generation_rows(
-            self._rows,
-            self._archive,
-            self._entry.archive_file,
-            self._name,
-            act_time_ms=act_time_ms,
-        )
 
-    def _changes_by(self, aside: AsideFile) -> Iterator[RowChange]:
+        def by_rows() -> Iterator[SidecarRow]:
+            return read_generation_rows(
+                self._rows,
+                self._archive,
+                self._entry.archive_file,
+                self._name,
+                act_time_ms=act_time_ms,
+            )
+
+        if not self.is_accepted:
+            return by_rows()
+        known = RowsInOrder(by_rows, self._entry.archive_file)
+        return read_accepted(self._archive, self._entry, known, act_time_ms=act_time_ms)
+
+    def _changes_by(self, aside: AsideFile, before: RecordsBefore) -> Iterator[RowChange]:
         """What makes the rows those of a sidecar that was written anew."""
         stale = self._row_names()
+        if self.is_accepted and not before.has_sidecar:
+            stale.update(before.row_names())
         with aside.open() as file:
             for batch in in_batches(read_sidecar(file)):
                 stale -= set(self._wanted.names_of(batch))

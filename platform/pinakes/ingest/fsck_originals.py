@@ -29,7 +29,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_17, parse_date
 from pinakes.warc.digest import format_digest
 from pinakes.warc.reader import read_record
-from pinakes.warc.record import Record
+from pinakes.warc.record import UNREADABLE, Record
 from pinakes.warc.source import Source
 
 from .fsck_records import ReadRow
@@ -66,12 +66,12 @@ class OriginalCheck:
         said, mark = read.row.original_key or b"", marks.get(read.row.row_key or b"", b"")
         if said in known and _fits(read.row, known[said].facts):
             return read
-        if said not in known and said == mark:
-            return read  # it is gone, and what is at its place since is another record
+        is_gone = said not in known and said == mark
         candidates = [known[key] for key in dict.fromkeys((said, mark)) if key in known]
         for placed in place_captures(self._rows, [*candidates, *self._named(read.row)]):
             digests = self._read(read.row, placed)
-            if digests is not None:
+            # What has come in the place of one that is gone must be that record to the byte.
+            if digests is not None and not (is_gone and _differs(read.row, digests)):
                 return read.with_row(original_key=placed.capture.key, **digests)
         return read
 
@@ -126,8 +126,14 @@ def _fits(row: SidecarRow, facts: CaptureFacts) -> bool:
     return all(one == other for one, other in pairs)
 
 
+def _differs(row: SidecarRow, digests: Mapping[str, Any]) -> bool:
+    return row.sha256 is None or digests["sha256"] != row.sha256
+
+
 def _is_meant(row: SidecarRow, record: Record) -> bool:
     named = (row.refers_uri, row.refers_date, row.refers_id)
+    if any(finding.code in UNREADABLE for finding in record.findings):
+        return False  # what decodes of it is not what the revisit stands for
     is_named = record.type != "revisit" and record.header.outline() == named
     return is_named and record.payload_size == row.payload_size
 

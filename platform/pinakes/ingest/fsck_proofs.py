@@ -9,6 +9,7 @@ from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.file_records import iter_sidecar, read_rows_anew, sidecar_of
 from pinakes.catalog.sidecar import SidecarOf, SidecarRow
 from pinakes.catalog.withdrawals import is_entombed
+from pinakes.counts import count_of
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -29,7 +30,7 @@ def bytes_amiss(
     if size is None:
         return "it is missing"
     if size != facts.size:
-        return f"it has {size} bytes, {facts.size} were stored"
+        return f"it has {count_of(size, 'byte')}, stored were {facts.size:,}"
     if not quick and archive.checksum(name) != facts.sha256:
         return "its SHA-256 differs from the one that was stored"
     return None

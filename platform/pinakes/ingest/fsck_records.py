@@ -29,6 +29,8 @@ from pinakes.warc.revisit import is_ours, restore_header
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import is_tombstone
 
+from .fsck_accepting import RowsInOrder, is_unread
+
 _PLACE = ("offset", "length", "inner_offset", "record_id", "target_uri")
 _DECISION = ("hash_extension", "copy_number", "original_key")
 _OF_BODY = (
@@ -86,17 +88,60 @@ class _Replaced(NamedTuple):
     fields: dict[str, Any]
 
 
+class _OneRead(NamedTuple):
+    """A record as read: `old` of what it has replaced, `is_stone`: a tombstone."""
+
+    row: SidecarRow
+    old: _Replaced | None
+    is_stone: bool
+
+
 def read_beside(
-    archive: ArchiveReader, entry: FileEntry, *, act_time_ms: int, counting: Counting
+    archive: ArchiveReader,
+    entry: FileEntry,
+    *,
+    act_time_ms: int,
+    counting: Counting,
+    is_accepted: bool,
 ) -> Iterator[ReadRow]:
     """Each record of the current generation, read, beside the row of it.  Memory: few rows.
 
-    `act_time_ms` is the time of the file's landing.
+    `act_time_ms` is the time of the file's landing; `is_accepted`: damage of it was.
 
     Raises:
         OtherRecordsError: the sidecar has more rows, or fewer, or in another order.
         MalformedRecord, SchemaError: the sidecar cannot be read.
     """
+    name = entry.stored_name
+    rows = iter_sidecar(archive, name)
+    for one in _read_records(archive, entry, act_time_ms, counting):
+        stands = next(rows, None)
+        if stands is None or stands.ordinal != one.row.ordinal:
+            raise OtherRecordsError(f"no row of record {one.row.ordinal}", file=sidecar_name(name))
+        row, run = _as_known(one, stands, entry, is_accepted=is_accepted)
+        yield _compared(row, stands, run)
+    if next(rows, None) is not None:
+        raise OtherRecordsError("it has rows of no record", file=sidecar_name(name))
+
+
+def read_accepted(
+    archive: ArchiveReader, entry: FileEntry, before: RowsInOrder, *, act_time_ms: int
+) -> Iterator[SidecarRow]:
+    """The rows of a file whose damage was accepted, as `read_beside` compares them.
+
+    What only a sidecar can say is taken from the rows before.
+    """
+
+    def counting(items: Iterator[Item]) -> Iterator[Record]:
+        return (item for item in items if isinstance(item, Record))
+
+    for one in _read_records(archive, entry, act_time_ms, counting):
+        yield _as_known(one, before.of(one.row) or one.row, entry, is_accepted=True)[0]
+
+
+def _read_records(
+    archive: ArchiveReader, entry: FileEntry, act_time_ms: int, counting: Counting
+) -> Iterator[_OneRead]:
     name = entry.stored_name
     landed = datetime.fromtimestamp(act_time_ms / 1000, timezone.utc)
     replaced: dict[int, _Replaced] = {}
@@ -112,23 +157,37 @@ def read_beside(
                     stones.add(record.ordinal)
             yield record
 
-    rows = iter_sidecar(archive, name)
     with archive.open(name) as file:
         source = Source(file, name=name)
         for row in iter_rows(records(source), archive_file=entry.archive_file, landed=landed):
-            stands = next(rows, None)
-            if stands is None or stands.ordinal != row.ordinal:
-                raise OtherRecordsError(f"no row of record {row.ordinal}", file=sidecar_name(name))
-            old = replaced.pop(row.ordinal, None)
-            # One that landed as a revisit of ours is no decision of this store.
-            if old is not None and (stands.is_replaced or stands.type != "revisit"):
-                yield _compared(_as_replaced(row, stands, old), stands, old.run)
-            elif row.ordinal in stones:
-                yield _compared(_as_stone(row, stands, entry.archive_file), stands, None)
-            else:
-                yield _compared(_as_read(row, stands, entry.generation), stands, None)
-    if next(rows, None) is not None:
-        raise OtherRecordsError("it has rows of no record", file=sidecar_name(name))
+            yield _OneRead(row, replaced.pop(row.ordinal, None), row.ordinal in stones)
+
+
+def _as_known(
+    one: _OneRead, stands: SidecarRow, entry: FileEntry, *, is_accepted: bool
+) -> tuple[SidecarRow, str | None]:
+    """What the bytes say, with what only `stands` can; and the run that replaced the record."""
+    row, old = one.row, one.old
+    # One that landed as a revisit of ours is no decision of this store.
+    if old is not None and (stands.is_replaced or stands.type != "revisit"):
+        return _as_replaced(row, stands, old), old.run
+    if one.is_stone:
+        return _as_stone(row, stands, entry.archive_file), None
+    known = _as_read(row, stands, entry.generation)
+    return (_without_digests(known, row) if is_accepted and is_unread(row) else known), None
+
+
+def _without_digests(known: SidecarRow, row: SidecarRow) -> SidecarRow:
+    """Of a record that did not decode whole, which nothing may be compared with."""
+    return known._replace(
+        sha1=None,
+        sha256=None,
+        dechunked_sha1=None,
+        dechunked_sha256=None,
+        verified_over=None,
+        findings=row.findings,
+        skip=row.skip,
+    )
 
 
 def _replaced(record: Record) -> _Replaced:

@@ -8,21 +8,23 @@ from dataclasses import replace
 from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import COLUMNS, TABLE, readable_capture
+from pinakes.catalog.captures import COLUMNS, TABLE, Capture, readable_capture
 from pinakes.catalog.file_records import iter_sidecar, name_of
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import is_entombed
+from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import read_record
+from pinakes.warc.record import UNREADABLE as UNREADABLE_FINDINGS
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .fsck_accounts import Account
-from .fsck_cell_findings import still_here
+from .fsck_cell_findings import rows_missing, still_here
 from .fsck_cells import FullFileCheck
 from .fsck_findings import FsckFinding
 from .fsck_mending import UNREADABLE, Claiming, StoredFileMender
@@ -201,16 +203,13 @@ class StoredFileCheck:
         there = self._rows.get_rows("digests", list(digests))
         if missing or len(there) < len(digests):
             lost = len(digests) - len(there)
-            yield self._rows_finding(
-                "rows-missing", f"{len(missing)} captures and {lost} digests have no row", batch
-            )
+            yield self._rows_finding("rows-missing", rows_missing(len(missing), lost), batch)
         if wrong:
-            first = wrong[0]
-            yield self._rows_finding(
-                "location", f"{len(wrong)} rows with wrong locations, first {first.offset}", batch
-            )
+            what = f"wrong places: {count_of(len(wrong), 'row')}, first {wrong[0].offset}"
+            yield self._rows_finding("location", what, batch)
         if unreadable:
-            what = f"{len(unreadable)} rows have cells that cannot be read: see --full"
+            rows = count_of(len(unreadable), "row")
+            what = f"a cell cannot be read of {rows}: see --full"
             yield self._finding("cell", what)
         if left:
             yield still_here(self._name, left)
@@ -268,8 +267,8 @@ class StoredFileCheck:
             original = originals.get(row.original_key or b"")
             if row.original_key in unread:
                 continue
-            if original is None or original.is_duplicate:
-                what = "does not exist" if original is None else "is a revisit itself"
+            what = _original_amiss(original)
+            if what is not None:
                 yield self._finding(
                     "reference", f"the original of the revisit at offset {row.offset} {what}"
                 )
@@ -278,10 +277,19 @@ class StoredFileCheck:
             yield FsckFinding(
                 code="pin-missing",
                 file=self._name,
-                message=f"{len(bare)} originals that it refers to are not pinned",
+                message=f"not pinned: {count_of(len(bare), 'original')} that it refers to",
                 repair="pin them",
                 mend=partial(self._mender.pin, bare),
             )
+
+
+def _original_amiss(original: Capture | None) -> str | None:
+    if original is None:
+        return "does not exist"
+    if original.is_duplicate:
+        return "is a revisit itself"
+    is_whole = UNREADABLE_FINDINGS.isdisjoint(original.facts.findings)
+    return None if is_whole else "is damaged"
 
 
 def _seed_of(seed: object, name: str) -> bytes:

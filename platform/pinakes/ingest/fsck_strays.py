@@ -16,6 +16,7 @@ from pinakes.catalog.captures import TABLE as CAPTURES
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
 from pinakes.catalog.row_deletion import RowName, rows_of_records
+from pinakes.counts import count_of
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.hbase_schema.capture_cells import CaptureFacts, ExternalLine, Pin
 from pinakes.hbase_schema.digest_keys import decode_digest_key
@@ -137,7 +138,7 @@ def invented_message(names: list[RowName]) -> str:
         for name in names[:_EXAMPLES]
     )
     more = f"; and {len(names) - _EXAMPLES:,} more" if len(names) > _EXAMPLES else ""
-    return f"{len(names):,} rows are of no record: {shown}{more}"
+    return f"of no record: {count_of(len(names), 'row')}: {shown}{more}"
 
 
 class StrayCheck:
@@ -174,7 +175,7 @@ class StrayCheck:
             yield FsckFinding(
                 code="rows-alone",
                 file=name,
-                message=f"{len(rows)} rows of a file that has not landed",
+                message=f"{count_of(len(rows), 'row')} of a file that has not landed",
                 repair="delete the rows",
                 mend=partial(self._delete_strays, entry, rows),
             )

@@ -36,7 +36,7 @@ from pinakes.hbase_schema.name_keys import (
 from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
-from .fsck_compare import cell_class, decoded
+from .fsck_compare import cell_class, decoded, shown
 from .fsck_findings import FsckFinding
 
 _TABLES = ("files", "crawls", "runs", "inflight")
@@ -247,7 +247,7 @@ def _finding(
     name = (
         decode_file_key(key) if table in ("files", "inflight") else key.decode("ascii", "replace")
     )
-    what = f"cannot be read: {value!r:.80}" if value else "is missing"
+    what = f"cannot be read: {shown(value)}" if value else "is missing"
     return FsckFinding(
         code="unreadable-row",
         file=name,

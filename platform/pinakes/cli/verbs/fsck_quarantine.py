@@ -9,10 +9,12 @@ from pinakes.catalog.kept_repairs import read_repair, scan_repairs
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console, printable
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.discarding import Discarder
 from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck_accepting import Losses
 from pinakes.ingest.undoing import Undoer
 from pinakes.profile import open_stores
 
@@ -20,16 +22,38 @@ _ALL = "all"
 
 
 def accept(file: str, configuration: Configuration, console: Console) -> Exit:
-    """Go on with the bytes that a damaged file has; prints what is lost."""
+    """Go on with the bytes that a damaged file has; prints what is lost.
+
+    A line for each record; of very many the first are named.
+    """
     with open_stores(configuration) as stores:
-        accepted = Fsck(stores.rows, stores.archive, Actor()).accept(file)
-    undoing = f"; undo: pinakes fsck --undo {accepted.repair}" if accepted.repair else ""
+        repair, losses = Fsck(stores.rows, stores.archive, Actor()).accept(file)
+    undoing = f"; undo: pinakes fsck --undo {repair}" if repair else ""
+    named = [one._asdict() for one in losses.named]
     console.result(
-        {"file": file, **accepted._asdict()},
-        text=f"{printable(file)}: accepted: {accepted.lost} of {accepted.before} captures are "
-        f"lost{undoing}",
+        {"file": file, "repair": repair, **losses._asdict(), "named": named},
+        text=f"{printable(file)}: accepted: {_told(losses)}{undoing}",
     )
+    if console.json:
+        return Exit.DONE
+    for one in losses.named:
+        what = "altered" if one.altered else "lost"
+        names = (one.record_id, one.target_uri, one.date)
+        shown = " ".join(printable(name) for name in names if name)
+        console.result({}, text=f"{printable(file)}: {what}: record {one.ordinal}: {shown}")
+    more = losses.lost + losses.altered - len(losses.named)
+    if more:
+        console.say(f"and {more:,} more")
     return Exit.DONE
+
+
+def _told(losses: Losses) -> str:
+    """How many records are not there as they were."""
+    before = count_of(losses.before, "record")
+    told = f"of {before}, {losses.lost:,} lost, {losses.altered:,} altered"
+    if not losses.lost and not losses.altered:
+        told += ": what differs is told by neither sidecar nor rows"
+    return f"{told}; {count_of(losses.new, 'record')} not there before" if losses.new else told
 
 
 def undo(repair: str, configuration: Configuration, console: Console) -> Exit:
@@ -38,7 +62,7 @@ def undo(repair: str, configuration: Configuration, console: Console) -> Exit:
         undone = Undoer(stores.rows, stores.archive, Actor()).undo(repair)
     left = "".join(f"; left, since it has changed: {printable(name)}" for name in undone.left_files)
     if undone.left_rows:
-        left += f"; left, since they have changed: {undone.left_rows} rows"
+        left += f"; left, since they have changed: {count_of(undone.left_rows, 'row')}"
     again = f"; undo: pinakes fsck --undo {undone.repair}" if undone.repair else ""
     console.result(
         {"undone": repair, **undone._asdict()}, text=f"{printable(repair)}: undone{left}{again}"
@@ -56,7 +80,7 @@ def show_quarantine(configuration: Configuration, console: Console) -> Exit:
             except (InputRefused, MalformedRecord) as error:
                 console.result(
                     {"id": repair, "bytes": sizes[repair], "problem": error.message},
-                    text=f"{printable(repair)}: {sizes[repair]} bytes; {error.message}",
+                    text=f"{printable(repair)}: {count_of(sizes[repair], 'byte')}; {error.message}",
                 )
                 continue
             console.result(
@@ -71,10 +95,11 @@ def show_quarantine(configuration: Configuration, console: Console) -> Exit:
                     "files": [change.name for change in kept.files],
                     "undoes": kept.undoes,
                 },
-                text=f"{repair}: {sizes[repair]} bytes: {printable(kept.file)}: {kept.code}: "
-                f"{printable(kept.why)}; {kept.rows} rows, {len(kept.files)} files",
+                text=f"{repair}: {count_of(sizes[repair], 'byte')}: {printable(kept.file)}: "
+                f"{kept.code}: {printable(kept.why)}; {count_of(kept.rows, 'row')}, "
+                f"{count_of(len(kept.files), 'file')}",
             )
-    console.say(f"{len(sizes)} repairs, {sum(sizes.values())} bytes")
+    console.say(f"{count_of(len(sizes), 'repair')}, {count_of(sizes.total(), 'byte')}")
     return Exit.DONE
 
 
