@@ -19,20 +19,22 @@ from .sidecar import sidecar_name
 _SIDECAR = sidecar_name("")
 
 
-def iter_unknown_files(store: RowStore, archive: ArchiveStore) -> Iterator[str]:
-    """Yield the stored files that are no generation of a file in the catalogue.
+def iter_unknown_files(
+    store: RowStore, archive: ArchiveStore, crawl: str | None = None
+) -> Iterator[str]:
+    """Yield the stored files, of a crawl or all, that are no generation of a file in the catalogue.
 
     The next generation of a file is known: an act may have published it.  Two scans; memory: the
     names of all generations.
     """
     there = [
         stored.name
-        for stored in archive.list()
+        for stored in archive.list(crawl or "")
         if not stored.name.endswith(_SIDECAR) and parse_kept_name(stored.name) is None
     ]
     known: set[str] = set()
     # Behind the list: what has landed in between is known.
-    for entry in scan_entries(store):
+    for entry in scan_entries(store, crawl):
         is_gone = entry.state is not None and entry.state.is_gone
         if not (entry.state is FileState.REFUSED or is_gone):
             generations = read_generations(store, entry.archive_file)

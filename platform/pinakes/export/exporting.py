@@ -24,7 +24,6 @@ from pinakes.errors import (
     MalformedRecord,
     UnresolvedReference,
 )
-from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.rewrite.replace import copy_file_with_replacements
 from pinakes.row_store.port import RowStore
@@ -143,13 +142,12 @@ class Exporter:
 
     def _survey(self, request: ExportRequest) -> tuple[Contents, ExportReport]:
         contents = read_contents(self._rows, request.crawl)
-        for name in iter_unknown_files(self._rows, self._archive):
-            if crawl_of(name) == request.crawl:
-                raise Conflict(
-                    "the catalogue does not know this file of the crawl: nothing was exported; "
-                    "see `pinakes fsck`",
-                    file=name,
-                )
+        for name in iter_unknown_files(self._rows, self._archive, request.crawl):
+            raise Conflict(
+                "the catalogue does not know this file of the crawl: nothing was exported; "
+                "see `pinakes fsck`",
+                file=name,
+            )
         with self._unless_changed(contents):
             return contents, self._report(contents, request)
 
