@@ -60,7 +60,7 @@ def test_a_crawl_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
         f"verified, {len(plain_file())} bytes\n"
     )
     assert "news: to Zstandard, without a dictionary" in shown.err
-    assert f"1 files written; {before:,} -> {size:,} bytes" in shown.err
+    assert f"1 file written; {before:,} -> {size:,} bytes" in shown.err
     assert "until `pinakes dedupe --drop-old`" in shown.err
     assert main(["zstd", "decompress", "spring"]) == Exit.DONE
     assert "news: to gzip\n" in capsys.readouterr().err

@@ -72,7 +72,7 @@ def test_files_are_left_that_would_not_shrink_if_asked_for(
         left = told["a.warc.gz"]
         assert (left["outcome"], left["target"]) == ("saves too little", "a.warc.gz")
         assert left["bytes_after"] > left["bytes_before"] == len(gzip_file())
-        assert "1 files unchanged: would save less than 1%" in shown.err
+        assert "1 file unchanged: would save less than 1%" in shown.err
         writes = not {"--dry-run", "--plan"} & set(words)
         assert [path.name for path in Path().glob("z/*")] == ["large.warc.zst"] * writes
         assert main([*call, *words]) == Exit.DONE

@@ -23,11 +23,13 @@ from pinakes.catalog.sidecar import (
     sidecar_name,
     write_sidecar,
 )
+from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.generation_names import generation_file, generation_of
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.undoing import Undoer
 from pinakes.row_store.port import Put
 
 pytestmark = pytest.mark.slow
@@ -129,9 +131,78 @@ def test_superseded_generation_is_checked(  # type: ignore[no-untyped-def]
         # Bytes that are gone are missed by the sidecar, too.
         assert code in codes <= {code, "location"}
         assert len({finding.file for finding in found}) == 2
-        assert all(finding.mend is None for finding in found)
+        assert all((finding.mend is None) != of_sidecar for finding in found)
     else:
         assert codes == set()
+
+
+def older_sidecars(scene: Scene) -> dict[str, list[SidecarRow]]:
+    """Of the generations of the file that has three, but for the current one."""
+    names = [generation_file("c2/part-1.warc.gz", generation) for generation in (1, 2)]
+    return {
+        name: list(read_sidecar(str(scene.archive.path_of(sidecar_name(name))))) for name in names
+    }
+
+
+@pytest.mark.parametrize("harm", [os.unlink, empty], ids=["lost", "emptied"])
+def test_the_sidecar_of_an_older_generation_is_made_anew(deduped: Scene, harm) -> None:  # type: ignore[no-untyped-def]
+    rows, state = older_sidecars(deduped), deduped.state()
+    harm(str(deduped.archive.path_of(sidecar_name("c2/part-1.warc.gz"))))
+    assert len(mend(deduped)) == 1
+    assert older_sidecars(deduped) == rows
+    assert deduped.state() == state
+    assert mend(deduped) == []
+
+
+def test_no_sidecar_is_made_of_a_decision_that_rows_do_not_tell(deduped: Scene) -> None:
+    """A record that was a revisit in the second generation is whole again in the third."""
+    name = generation_file("c2/part-1.warc.gz", 2)
+    os.unlink(deduped.archive.path_of(sidecar_name(name)))
+    [finding] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
+    mending = finding.mend
+    assert (finding.code, mending is not None) == ("sidecar-missing", True)
+    with pytest.raises(InputRefused, match="rows do not tell any more what was decided"):
+        mending() if mending is not None else None
+    assert deduped.archive.size(sidecar_name(name)) is None
+
+
+def test_no_sidecar_is_made_of_an_older_generation_that_is_damaged(deduped: Scene) -> None:
+    path = deduped.archive.path_of("c2/part-1.warc.gz")
+    os.unlink(deduped.archive.path_of(sidecar_name("c2/part-1.warc.gz")))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    found = [*Fsck(deduped.rows, deduped.archive, Actor()).findings()]
+    assert [finding.code for finding in found] == ["checksum", "sidecar-missing"]
+    mending = found[1].mend
+    assert mending is not None
+    with pytest.raises(InputRefused, match="not mended, since its SHA-256 differs"):
+        mending()
+    assert deduped.archive.size(sidecar_name("c2/part-1.warc.gz")) is None
+
+
+@pytest.mark.parametrize("by_undo", [True, False], ids=["undo", "repair"])
+def test_a_sidecar_in_the_quarantine_is_named(deduped: Scene, by_undo: bool) -> None:
+    """Its file was away for a while, and fsck moved the sidecar that was left alone."""
+    rows, state = older_sidecars(deduped), deduped.state()
+    name = "c2/part-1.warc.gz"
+    path = deduped.archive.path_of(name)
+    away = deduped.folder / "away"
+    shutil.move(path, away)
+    [_, alone] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
+    assert (alone.code, alone.mend is not None) == ("sidecar-alone", True)
+    repair = alone.mend() if alone.mend is not None else None
+    shutil.move(away, path)
+    [finding] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
+    assert finding.code == "sidecar-missing"
+    assert f"; `pinakes fsck --undo {repair}` puts it back" in finding.message
+    if by_undo:
+        assert Undoer(deduped.rows, deduped.archive, Actor()).undo(str(repair)).is_whole
+    else:
+        assert mend(deduped) == ["sidecar-missing"]
+    assert mend(deduped) == []
+    assert older_sidecars(deduped) == rows
+    assert deduped.state() == state
 
 
 @pytest.mark.parametrize("old_ones", [True, False])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import BinaryIO, NamedTuple
 
@@ -123,6 +124,21 @@ def scan_repairs(archive: ArchiveStore) -> Iterator[str]:
         if repair != last:
             yield repair
             last = repair
+
+
+def repairs_of_files(archive: ArchiveStore) -> dict[str, str]:
+    """The last repair that took each file away and still keeps it, by the name of the file.
+
+    A record that cannot be read is passed over: `fsck --quarantine` names it.
+    """
+    found = {}
+    kept = {stored.name for stored in archive.list(QUARANTINE)}
+    for repair in scan_repairs(archive):
+        with suppress(InputRefused, MalformedRecord):
+            for change in read_repair(archive, repair).files:
+                if change.after is None and f"{folder_of(repair)}/{change.kept}" in kept:
+                    found[change.name] = repair
+    return found
 
 
 def encode_change(change: RowChange) -> bytes:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
 from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl, scan_crawls
@@ -23,6 +24,7 @@ from pinakes.catalog.file_rows import (
     scan_inflight,
 )
 from pinakes.catalog.kept_dictionaries import KeptDictionary, parse_kept_name, read_kept
+from pinakes.catalog.kept_repairs import repairs_of_files
 from pinakes.catalog.leases import read_lease
 from pinakes.catalog.reported import find_open_scope, scan_scopes_of
 from pinakes.catalog.row_deletion import RowName
@@ -49,6 +51,8 @@ from .fsck_tables import TablesCheck
 from .quarantine import Quarantine
 
 _SIDECAR = sidecar_name("")
+_MISSING = frozenset({"file-missing", "generation-missing", "sidecar-missing"})
+"""Findings of what may lie in the quarantine."""
 _RUN = re.compile(r"[a-z-]+-\d{8}T\d{6}-[0-9a-f]{8}\Z")
 
 
@@ -166,7 +170,19 @@ class Fsck:
         for finding in self._entry_findings(entry, is_hidden=is_hidden):
             if self._acts.has_changed(entry) or self._is_being_removed(entry):
                 return
-            yield finding
+            yield self._with_undo(finding)
+
+    def _with_undo(self, finding: FsckFinding) -> FsckFinding:
+        """The finding, with the repair that moved away what it misses."""
+        missing = {"sidecar-missing": sidecar_name(finding.file)}.get(finding.code, finding.file)
+        if finding.code not in _MISSING or missing not in self._moved_away:
+            return finding
+        undo = f"`pinakes fsck --undo {self._moved_away[missing]}` puts it back"
+        return replace(finding, message=f"{finding.message}; {undo}")
+
+    @cached_property
+    def _moved_away(self) -> dict[str, str]:
+        return repairs_of_files(self._archive)
 
     def _entry_findings(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
         # Listed before the file was read: its captures may have been shown since.
@@ -177,7 +193,9 @@ class Fsck:
             yield from check.findings(quick=self._quick, full=self._full, seed=self._seed)
             if check.account is not None:
                 self._accounts[entry.archive_file] = check.account
-            older = OlderGenerations(self._rows, self._archive, entry)
+            older = OlderGenerations(
+                self._rows, self._archive, entry, self._acts.holding, self._quarantine
+            )
             yield from older.findings(quick=self._quick, full=self._full)
 
     def _stored_check(self, entry: FileEntry, facts: FileFacts) -> StoredFileCheck:

@@ -12,9 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore, AsideFile
-from pinakes.catalog.asides import SIDECAR, aside_token
 from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held, put_references_kept
 from pinakes.catalog.generation_rows import (
@@ -26,8 +24,6 @@ from pinakes.catalog.sidecar import (
     SidecarOf,
     SidecarRow,
     read_sidecar,
-    sidecar_name,
-    write_sidecar,
 )
 from pinakes.errors import InputRefused, MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import Pin
@@ -42,6 +38,7 @@ from .fsck_cell_writing import CellChange, CellWriter
 from .fsck_proofs import bytes_amiss, is_of_its_file
 from .fsck_records import read_accepted
 from .fsck_rows import WantedRows
+from .fsck_sidecars import put_sidecar
 from .quarantine import Quarantine, in_batches
 
 UNREADABLE = (OSError, MalformedRecord, SchemaError)
@@ -198,29 +195,24 @@ class StoredFileMender:
         before: RecordsBefore | None = None,
         compare: Callable[[AsideFile], None] = lambda aside: None,
     ) -> str | None:
-        name = sidecar_name(self._name)
         before = before or RecordsBefore(self._rows, self._archive, self.of)
 
-        def write() -> str | None:
-            with self._archive.create_aside(aside_token(held.claim.token, SIDECAR)) as aside:
-                write_sidecar(aside.file, self._rows_anew(before), lambda: self.of)
-                sha256 = aside.checksum()
-                compare(aside)
-                repair = self._quarantine.replace(
-                    code=code,
-                    file=self._name,
-                    why=why,
-                    entry=self._entry,
-                    changes=self._changes_by(aside, before),
-                    files=[(name, sha256)],
-                    late_ms=held.claim.act_time_ms,
-                )
-                if self._archive.size(name) is None:
-                    aside.publish(name)
-                return repair
+        def changes(aside: AsideFile) -> Iterator[RowChange]:
+            compare(aside)
+            return self._changes_by(aside, before)
 
         self.has_rebuilt = True
-        return write_anew(write, self._entry.archive_file)
+        return put_sidecar(
+            self._archive,
+            self._quarantine,
+            held,
+            lambda: self._rows_anew(before),
+            self.of,
+            entry=self._entry,
+            code=code,
+            why=why,
+            changes=changes,
+        )
 
     def _rows_anew(self, before: RecordsBefore) -> Iterator[SidecarRow]:
         act_time_ms = self._cells.landed_ms()

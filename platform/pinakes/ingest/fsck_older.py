@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.file_records import name_of, read_generations
 from pinakes.catalog.file_rows import FileEntry
-from pinakes.catalog.sidecar import SidecarRow, sidecar_name
-from pinakes.errors import PinakesError
+from pinakes.catalog.sidecar import SidecarOf, SidecarRow, sidecar_name
+from pinakes.errors import InputRefused, PinakesError
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
@@ -16,23 +17,38 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
+from .fsck_cell_writing import CellWriter
 from .fsck_findings import FsckFinding
-from .fsck_mending import UNREADABLE
+from .fsck_mending import ACCEPTED, UNREADABLE, Claiming
 from .fsck_proofs import bytes_amiss, misplaced, place_of
+from .fsck_sidecars import put_sidecar, read_older_rows
+from .quarantine import Quarantine
 
 
 class OlderGenerations:
     """Checks the older generations of one file."""
 
-    def __init__(self, rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> None:
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        entry: FileEntry,
+        claim: Claiming,
+        quarantine: Quarantine,
+    ) -> None:
+        """`claim` holds the file while it is mended, `quarantine` keeps what that replaces."""
+        self._rows = rows
         self._archive = archive
         self._entry = entry
+        self._claim = claim
+        self._quarantine = quarantine
         self._generations = read_generations(rows, entry.archive_file)
 
     def findings(self, *, quick: bool, full: bool) -> Iterator[FsckFinding]:
         """Yield what is wrong with generations that were replaced and not dropped yet.
 
-        Nothing is mended: their rows are those of the current generation.
+        Sidecars are made anew where the bytes are those on record; rows are those of the current
+        generation.
         """
         for generation in range(1, self._entry.generation):
             name = name_of(self._entry, self._generations, generation)
@@ -40,7 +56,47 @@ class OlderGenerations:
                 yield from self._lost(name, generation)
                 continue
             for code, message in self._superseded(name, generation, quick=quick, full=full):
-                yield FsckFinding(code=code, file=name, message=f"superseded generation: {message}")
+                can_mend = code != "checksum" and self._may_be_made(name, generation)
+                yield FsckFinding(
+                    code=code,
+                    file=name,
+                    message=f"superseded generation: {message}",
+                    repair="make the sidecar anew from the archive file" if can_mend else None,
+                    mend=partial(self._make_sidecar, name, generation, code, message)
+                    if can_mend
+                    else None,
+                )
+
+    def _may_be_made(self, name: str, generation: int) -> bool:
+        """Whether the file is there as it was written, by its size."""
+        facts = self._generations.get(generation)
+        is_accepted = facts is not None and facts.why == ACCEPTED
+        return not is_accepted and bytes_amiss(self._archive, name, facts, quick=True) is None
+
+    def _make_sidecar(self, name: str, generation: int, code: str, why: str) -> str | None:
+        """Raises InputRefused where its bytes or rows do not tell what it was."""
+        with self._claim(self._entry) as held:
+            facts = self._generations[generation]
+            amiss = bytes_amiss(self._archive, name, facts)
+            if amiss is not None:
+                raise InputRefused(f"not mended, since {amiss}", file=name)
+            of = SidecarOf(name, generation, facts.sha256)
+            return put_sidecar(
+                self._archive,
+                self._quarantine,
+                held,
+                lambda: read_older_rows(
+                    self._rows,
+                    self._archive,
+                    self._entry.archive_file,
+                    of,
+                    act_time_ms=CellWriter(self._rows, self._entry).landed_ms(),
+                ),
+                of,
+                entry=self._entry,
+                code=code,
+                why=why,
+            )
 
     def _lost(self, name: str, generation: int) -> Iterator[FsckFinding]:
         """Of a generation that older versions wrote it is not known whether it was dropped."""

@@ -16,6 +16,7 @@ from pinakes.errors import InputRefused
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
+from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
 from .quarantine import Quarantine
@@ -75,11 +76,19 @@ def read_older_rows(
         items = iter_records(Source(file, name=of.file), digests=())
         records = (item for item in items if isinstance(item, Record))
         for row, record in zip(rows, records, strict=True):
-            named = (row.refers_uri, row.refers_date, row.refers_id)
-            if row.is_replaced and record.header.refers_to() != named:
+            if not _is_decided_so(row, record):
                 raise InputRefused(
-                    f"the record at {row.offset} referred to another original then: put its "
-                    "sidecar back from a copy",
+                    f"rows do not tell any more what was decided on the record at {row.offset}: "
+                    "put its sidecar back from a copy",
                     file=of.file,
                 )
             yield row
+
+
+def _is_decided_so(row: SidecarRow, record: Record) -> bool:
+    """Whether a record is full, or refers to what its row says."""
+    is_replaced = record.type == "revisit" and row.type != "revisit" and is_ours(record.header)
+    named = (row.refers_uri, row.refers_date, row.refers_id)
+    return is_replaced == row.is_replaced and (
+        not is_replaced or record.header.refers_to() == named
+    )

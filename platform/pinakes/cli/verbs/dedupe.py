@@ -29,6 +29,7 @@ from pinakes.cli.verbs.dedupe_forecast import forecast
 from pinakes.cli.verbs.dedupe_jobs import tasks_by_jobs
 from pinakes.cli.verbs.dedupe_workers import ALONE, RunProcesses, committers, run_processes
 from pinakes.config import Configuration, parse_fraction
+from pinakes.counts import count_of
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.file_commit import Commit
@@ -315,7 +316,9 @@ def _drop(
     ):
         name, size = dropped
         field, verb = ("would_drop", "would drop") if dry_run else ("dropped", "dropped")
-        console.result({field: name, "bytes": size}, text=f"{verb} {name}, {size:,} bytes")
+        console.result(
+            {field: name, "bytes": size}, text=f"{verb} {name}, {count_of(size, 'byte')}"
+        )
         yield dropped
 
 
@@ -454,17 +457,19 @@ def _say_next(call: DedupeCall, configuration: Configuration, console: Console) 
 
 
 def _sentences(report: DedupeReport) -> str:
-    first = f"run {report.run}: {report.refs.records:,} revisits in {report.files:,} files"
-    lines = [f"{first}, {report.refs.saved_bytes:,} bytes saved once the old ones are dropped"]
+    first = f"run {report.run}: {count_of(report.refs.records, 'revisit')}"
+    saved = count_of(report.refs.saved_bytes, "byte")
+    files = count_of(report.files, "file")
+    lines = [f"{first} in {files}, {saved} saved once the old ones are dropped"]
     if report.refs.left_full:
         counted = sorted(report.refs.left_full.items())
         lines.append("records left full: " + ", ".join(f"{n:,} {reason}" for reason, n in counted))
     for reason, n in sorted(report.files_left.items()):
-        files = "file" if n == 1 else "files"
-        lines.append(f"{n:,} {files} unchanged: {_UNCHANGED.get(reason, reason)}")
+        lines.append(f"{count_of(n, 'file')} unchanged: {_UNCHANGED.get(reason, reason)}")
     if report.is_stopped:
+        waiting = count_of(report.files_left[WANTS_ROOM], "file is left", "files are left")
         lines.append(
-            f"stopped: {report.files_left[WANTS_ROOM]:,} files are left for want of room; the same "
+            f"stopped: {waiting} for want of room; the same "
             "command goes on when old generations are dropped (--drop-old, after --grace)"
         )
     return "\n".join(lines)

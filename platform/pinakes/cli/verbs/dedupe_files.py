@@ -14,6 +14,7 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.steps import Steps
 from pinakes.cli.verbs.process import describe_decisions
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.files_run import FileDone, FilesRequest, FilesRun
 from pinakes.dedupe.validate.file_pairs import Witnesses
@@ -82,7 +83,8 @@ def dedupe_files(call: FilesCall, configuration: Configuration, console: Console
 
 def _tell_file(file: FileDone, console: Console) -> None:
     counts = file.refs.as_json()
-    text = f"{file.refs.records:,} revisits, {file.refs.saved_bytes:,} bytes saved"
+    text = f"{count_of(file.refs.records, 'revisit')}, "
+    text += f"{count_of(file.refs.saved_bytes, 'byte')} saved"
     text += left_full_text(file.refs.left_full)
     console.result({"file": file.name, **counts}, text=f"{printable(file.name)}: {text}")
 
@@ -105,8 +107,10 @@ def _tell(
     }
     would = "would be " if call.plan else ""
     lines = [
-        f"{len(done):,} files, {size:,} bytes: {refs.records:,} revisits, "
-        f"{refs.saved_bytes:,} bytes {would}saved ({share:.1%})" + left_full_text(refs.left_full)
+        f"{count_of(len(done), 'file')}, {count_of(size, 'byte')}: "
+        f"{count_of(refs.records, 'revisit')}, "
+        f"{count_of(refs.saved_bytes, 'byte')} {would}saved ({share:.1%})"
+        + left_full_text(refs.left_full)
     ]
     if validation is not None:
         lines.append(_verdict(call, validation, console))

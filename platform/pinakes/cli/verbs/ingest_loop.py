@@ -15,6 +15,7 @@ from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.workers import Died
+from pinakes.counts import count_of
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.ingest.attempts import Attempt, Left, Outcome
 from pinakes.ingest.inputs import Input, LeftOut
@@ -231,8 +232,8 @@ class IngestLoop:
         counts = self._counts
         if not counts:
             return None
-        landed = f"{counts['files']:,} {'file' if counts['files'] == 1 else 'files'} landed"
-        parts = [f"{landed}: {counts['bytes']:,} bytes, {counts['captures']:,} captures"]
+        held = f"{count_of(counts['bytes'], 'byte')}, {count_of(counts['captures'], 'capture')}"
+        parts = [f"{count_of(counts['files'], 'file')} landed: {held}"]
         if counts["was there"]:
             parts.append(f"{counts['was there']:,} landed before")
         if counts["missed"]:
@@ -258,8 +259,8 @@ def _report(landed: Landed, path: str, console: Console) -> bool:
             "captures": landed.captures,
             "errors": dict(landed.errors),
         },
-        text=f"{printable(landed.archive_file)}: {what}, {landed.size:,} bytes"
-        + ("" if landed.was_there else f", {landed.captures:,} captures"),
+        text=f"{printable(landed.archive_file)}: {what}, {count_of(landed.size, 'byte')}"
+        + ("" if landed.was_there else f", {count_of(landed.captures, 'capture')}"),
     )
     for line in landed.lines:
         code = line.split(": ")[1]

@@ -22,6 +22,7 @@ from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.output_names import refuse_clashes
 from pinakes.cli.verbs.zstd_files import FilesRequest, write_files
+from pinakes.counts import count_of
 from pinakes.errors import (
     ConfigError,
     InputRefused,
@@ -172,7 +173,7 @@ def _write_all(
 
 def too_little(files: int, min_saving: float) -> str:
     """The line about files that are left."""
-    return f"{files:,} files unchanged: would save less than {min_saving * 100:.4g}%"
+    return f"{count_of(files, 'file')} unchanged: would save less than {min_saving * 100:.4g}%"
 
 
 def sentence(result: Recompression) -> str:

@@ -27,6 +27,7 @@ from pinakes.cli.verbs.zstd_convert import (
     too_little,
 )
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
@@ -228,7 +229,7 @@ def _tell(
 
 
 def _say_sum(summary: _Sum, console: Console, min_saving: float, *, only_says: bool) -> None:
-    parts = [f"{summary.written:,} files {'to write' if only_says else 'written'}"]
+    parts = [f"{count_of(summary.written, 'file')} {'to write' if only_says else 'written'}"]
     if summary.left:
         parts.append(
             f"{summary.left:,} in this compression already, left (--again writes them anew)"
