@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from pinakes.dedupe.references.outcomes import Full, Revisit
+from pinakes.dedupe.references.outcomes import WHOLE, Full, Revisit
 from pinakes.dedupe.references.resolution import Reference, reference_of
 from pinakes.dedupe.references.stream import (
     Entry,
@@ -57,9 +57,10 @@ class DepartingReferences:
         *,
         record_id: str | None = None,
         file: int | None = None,
+        proof: str = WHOLE,
     ) -> None:
-        """See `dedupe.reference_check.IndexedReferences`."""
-        uri, full = indexed_full(target_uri, date, digest, record_id)
+        """See `dedupe.copy.reference_check.IndexedReferences`."""
+        uri, full = indexed_full(target_uri, date, digest, record_id, proof=proof)
         if uri is not None:
             self._send(uri, full)
 

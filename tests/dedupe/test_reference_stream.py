@@ -21,6 +21,7 @@ from pinakes.dedupe.references.outcomes import (
     judge_by_id,
     judge_others,
     judge_unplaced,
+    may_be_elsewhere,
 )
 from pinakes.dedupe.references.resolution import Resolution, reference_of
 from pinakes.dedupe.references.values import full_of, revisit_of
@@ -71,7 +72,11 @@ def outcome_of(revisit: Revisit, fulls: Sequence[tuple[str | None, Full]]) -> st
         earlier = [full for full in own if (full.second or "") <= until]
         with_id = [full for _, full in fulls if None is not full.id == revisit.id]
         outcome = judge_unplaced(revisit, earlier)
-        return judge_by_id(revisit, with_id) if outcome == "missing" and with_id else outcome
+        return (
+            judge_by_id(revisit, with_id)
+            if may_be_elsewhere(revisit, outcome) and with_id
+            else outcome
+        )
     of_uri = [full for uri, full in dated if uri == revisit.uri]
     at = [full for full in of_uri if full.second == revisit.second]
     return judge_at(revisit, at) or judge_others(revisit, at, of_uri)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from warc_sets import (
 
 from pinakes.cli import main
 from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.copy.reference_check import check_set
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
 from pinakes.dedupe.write import whole_records
@@ -108,6 +110,34 @@ def test_no_bit_of_an_original_costs_a_body(layout: str, tmp_path: Path) -> None
     assert kept > written
     rotting.write_bytes(sound)
     assert refs(decision.paths, decision.lines, tmp_path / "sound").records == 2
+
+
+@pytest.mark.parametrize("where", ["set", "further"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_reference_to_a_rotten_original_resolves(
+    layout: str, where: str, tmp_path: Path
+) -> None:
+    decision = decided(tmp_path, layout)
+    assert refs(decision.paths, decision.lines, tmp_path / "after").records == 2
+    rotting, referring = (tmp_path / "after" / path.name for path in decision.paths)
+    sound = rotting.read_bytes()
+    paths = [str(rotting), str(referring)]
+    places_of = {"set": (paths, []), "further": (paths[1:], paths[:1])}
+
+    def outcomes() -> list[str]:
+        given, further = places_of[where]
+        return [one.outcome for one in check_set(given, further=further, on_refused=str)]
+
+    assert outcomes() == ["resolves", "resolves"]
+    found = Counter[str]()
+    for at in places(decision, SEVEN):
+        rotting.write_bytes(flipped(sound, at))
+        contents = whole_contents([rotting, referring])
+        is_there = any(BODY in one for one in contents) and not dangling_in(contents)
+        for outcome in outcomes():
+            assert is_there or outcome != "resolves", at
+            found[outcome] += 1
+    assert found["damaged"] > sum(found.values()) / 3
 
 
 @pytest.mark.parametrize("layout", ["gzip", "frames"])
@@ -239,6 +269,20 @@ def test_refs_says_so(
         assert inflated(tmp_path / "after" / decision.paths[1].name) == inflated(decision.paths[1])
 
 
+@pytest.mark.parametrize("layout", ["gzip", "frames", "plain"])
+def test_validate_says_so(layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    decision = decided(tmp_path, layout, MEDIUM)
+    refs(decision.paths, decision.lines, tmp_path / "after")
+    rotting, referring = (tmp_path / "after" / path.name for path in decision.paths)
+    line = decision.original
+    rotting.write_bytes(flipped(rotting.read_bytes(), line.offset + (line.length or 0) - 40))
+    assert main(["validate", "--refs", str(tmp_path / "after")]) == 1
+    said = capsys.readouterr()
+    for number in (0, 1):
+        assert f"{referring}: record {number}: damaged: the original is damaged" in said.out
+    assert "references: 2 damaged" in said.err
+
+
 def test_bits_that_isal_passes_over_are_seen(tmp_path: Path) -> None:
     """Reserved flags of a member's header (RFC 1952 §2.3.1.2): zlib refuses the member."""
     decision = decided(tmp_path, "gzip")
@@ -247,3 +291,14 @@ def test_bits_that_isal_passes_over_are_seen(tmp_path: Path) -> None:
     decision.paths[0].write_bytes(rotten)
     count = refs(decision.paths, decision.lines, tmp_path / "after")
     assert (count.records, count.left_full) == (0, {"original-unreadable": 2})
+
+
+def test_bits_that_isal_passes_over_are_seen_in_references(tmp_path: Path) -> None:
+    decision = decided(tmp_path, "gzip")
+    refs(decision.paths, decision.lines, tmp_path / "after")
+    rotting, referring = (tmp_path / "after" / path.name for path in decision.paths)
+    rotten = bytearray(rotting.read_bytes())
+    rotten[decision.original.offset + 3] ^= 0x20
+    rotting.write_bytes(rotten)
+    found = check_set([str(rotting), str(referring)], on_refused=str)
+    assert [one.outcome for one in found] == ["damaged", "damaged"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -253,8 +254,17 @@ def index(
     return path
 
 
-def test_references_out_of_a_set_by_index(made: tuple[list[Path], list[Path]], index: Path) -> None:
-    assert main(["validate", "--refs", str(made[1][1]), "--cdx", str(index)]) == 0
+def test_references_out_of_a_set_by_index(
+    made: tuple[list[Path], list[Path]], index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whose lines are not bytes: it says so, unless the files are at hand."""
+    command = ["validate", "--refs", str(made[1][1]), "--cdx", str(index)]
+    assert main(command) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert re.search(r"references: \d+ indexed", said.err)
+    assert main([*command, "--dir", str(made[1][0].parent)]) == 0
+    assert "indexed" not in capsys.readouterr().err
 
 
 # --- restore

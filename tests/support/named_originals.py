@@ -73,6 +73,9 @@ PROVEN: dict[str, Pair] = {
     "sha512 of an original without": Pair(
         raw("response", {}, HEAD + BODY), raw("revisit", by("sha512", BODY), HEAD)
     ),
+    "id alone, by another algorithm": Pair(
+        _FULL, raw("revisit", _ELSEWHERE | _ID | by("sha256", BODY), HEAD)
+    ),
     "id alone, at another URL": Pair(_FULL, raw("revisit", _ELSEWHERE | _ID | sha1(BODY), HEAD)),
     "URI and date": Pair(_FULL, raw("revisit", _ELSEWHERE | _PLACE | sha1(BODY), HEAD)),
     "digest alone, at another URL": Pair(_FULL, raw("revisit", _ELSEWHERE | sha1(BODY), HEAD)),
@@ -101,23 +104,46 @@ NOT_PROVEN: dict[str, Pair] = {
     "the original is later": Pair(
         raw("response", {**sha1(BODY), "WARC-Date": "2021-01-01T00:00:00Z"}, HEAD + BODY),
         raw("revisit", sha1(BODY), HEAD),
-        "missing",
+        "dangling",
     ),
     "another body": Pair(
-        raw("response", sha1(OTHER), HEAD + OTHER), raw("revisit", sha1(BODY), HEAD), "missing"
+        raw("response", sha1(OTHER), HEAD + OTHER), raw("revisit", sha1(BODY), HEAD), "dangling"
     ),
     "another body at another URL, of which its digest is said": Pair(
         raw("response", sha1(BODY), HEAD + OTHER),
         raw("revisit", _ELSEWHERE | sha1(BODY), HEAD),
-        "missing",
+        "dangling",
     ),
     "an algorithm that nobody computes": Pair(
-        _FULL, raw("revisit", {"WARC-Payload-Digest": "sha384:" + "0" * 96}, HEAD), "missing"
+        _FULL, raw("revisit", {"WARC-Payload-Digest": "sha384:" + "0" * 96}, HEAD), "dangling"
     ),
     "an id that no record has": Pair(
         _FULL,
         raw("revisit", {"WARC-Refers-To": "<urn:uuid:0>", **_ELSEWHERE, **sha1(OTHER)}, HEAD),
-        "missing",
+        "dangling",
+    ),
+    "the id of a record of its URI with another body": Pair(
+        _FULL, raw("revisit", _ID | sha1(OTHER), HEAD), "other-digest"
+    ),
+    "the id of another body, by another algorithm": Pair(
+        _FULL, raw("revisit", _ELSEWHERE | _ID | by("sha256", OTHER), HEAD), "other-digest"
+    ),
+    "URI and date of a body that is not the one declared": Pair(
+        raw("response", sha1(BODY), HEAD + OTHER),
+        raw("revisit", _ELSEWHERE | _PLACE | sha1(BODY), HEAD),
+        "damaged",
+        body=OTHER,
+    ),
+    "a digest of its URI whose body is not the one declared": Pair(
+        raw("response", by("sha256", BODY), HEAD + OTHER),
+        raw("revisit", by("sha256", BODY), HEAD),
+        "damaged",
+    ),
+    "the id of a body that is not the one declared": Pair(
+        raw("response", sha1(BODY), HEAD + OTHER),
+        raw("revisit", _ELSEWHERE | _ID | sha1(BODY), HEAD),
+        "damaged",
+        body=OTHER,
     ),
     "the id of another body": Pair(
         _FULL, raw("revisit", _ELSEWHERE | _ID | sha1(OTHER), HEAD), "other-digest"

@@ -30,7 +30,7 @@ from pinakes.cli.frame.receipt_file import write_receipt
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.copy.reference_check import check_set
 from pinakes.dedupe.references.further_originals import add_indexed_originals, add_originals
-from pinakes.dedupe.references.outcomes import OUTCOMES
+from pinakes.dedupe.references.outcomes import INDEXED, OUTCOMES
 from pinakes.dedupe.references.resolution import Resolution
 from pinakes.dedupe.validate.file_pairs import DISCREPANCIES, Discrepancy, Witnesses
 from pinakes.dedupe.validate.folders import Validation, archive_folder, validate_folders
@@ -43,6 +43,9 @@ from pinakes.index.manifest import parse_lines
 
 if TYPE_CHECKING:
     from pinakes.cli.frame.job_run import Start
+
+_REACHED = frozenset({"resolves", INDEXED})
+"""Of references: nothing was found of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,17 +267,17 @@ def _check_references(
             files, further=further, index=index, advance=progress.advance, on_refused=given.warn
         ):
             outcomes[found.outcome] = outcomes.get(found.outcome, 0) + 1
-            if found.outcome != "resolves":
+            if found.outcome not in _REACHED:
                 console.result(
                     found._asdict(),
                     text=printable(
                         f"{found.file}: record {found.ordinal}: {found.outcome}: "
                         f"{OUTCOMES[found.outcome]}: {found.target_uri} {found.target_second}"
-                    ),
+                    ).rstrip(),
                 )
     total = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
     console.say(f"references: {total or 'none'}")
-    return given.exit(Exit.DONE if outcomes.keys() <= {"resolves"} else Exit.FOUND)
+    return given.exit(Exit.DONE if outcomes.keys() <= _REACHED else Exit.FOUND)
 
 
 def _sentence(result: Validation) -> str:

@@ -1,7 +1,9 @@
 """Do the references of a set of archive files resolve within it; and in which order to copy.
 
-Reads headers, and the bodies of originals whose digest is of another algorithm than that of
-their revisit.  What a revisit replaced is not known here: `validate` of two folders knows it.
+Each full record is inflated and hashed, and inflated once more by zlib or zstd alone: one whose
+bytes are not those that it declares is no original.  Files are read again where the digest of an
+original is of another algorithm than that of its revisit.  What a revisit replaced is not known
+here: `validate` of two folders knows it.
 """
 
 from __future__ import annotations
@@ -9,27 +11,31 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Protocol
 
 from pinakes.archive_store.located import open_place
-from pinakes.catalog.declared import body_digests
+from pinakes.catalog.declared import body_digests, verified_over
 from pinakes.dedupe.references.index_originals import add_indexed
 from pinakes.dedupe.references.outcomes import (
     CHECKED,
+    DAMAGED,
     HARMLESS,
     KEPT,
     OUTCOMES,
+    WHOLE,
     algorithm_of,
 )
 from pinakes.dedupe.references.resolution import Places, Reference, Resolution
 from pinakes.dedupe.references.values import digest_of, indexed_full
 from pinakes.dedupe.validate.folders import archive_folder
-from pinakes.errors import InputRefused, UnresolvedReference
+from pinakes.dedupe.write.whole_records import inflates
+from pinakes.errors import InputRefused, MalformedRecord, PinakesError, UnresolvedReference
+from pinakes.warc.members import compression_of
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
-from pinakes.warc.record import Record
+from pinakes.warc.record import UNREADABLE, Record
 from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
@@ -52,6 +58,7 @@ class IndexedReferences(Protocol):
         *,
         record_id: str | None = None,
         file: int | None = None,
+        proof: str = WHOLE,
     ) -> None:
         """A full record; `file` is the number of the one it is in."""
         ...
@@ -65,36 +72,76 @@ def add_set_file(resolution: Resolution, path: Path, name: str, *, all_must_reso
 
 
 def add_set_records(
-    references: IndexedReferences, source: Source, number: int, *, all_must_resolve: bool
+    references: IndexedReferences,
+    source: Source,
+    number: int,
+    *,
+    all_must_resolve: bool,
+    on_fault: Callable[[PinakesError], None] = lambda problem: None,
 ) -> None:
-    """The same of an open file; `number` is given with what is found."""
+    """The same of an open file; `number` is given with what is found.
+
+    `on_fault` is told of damaged stretches, and of revisits that are not whole.
+    """
+    proof_of = _Proving(source)
     for record in iter_records(source, digests=("sha1",)):
         if not isinstance(record, Record):
+            on_fault(MalformedRecord(record.reason, file=source.name, offset=record.offset))
             continue
         if record.type == "revisit":
+            if not _is_readable(record):
+                what = "the revisit is not whole: what it refers to may be wrong"
+                on_fault(MalformedRecord(what, file=source.name, offset=record.offset))
             checked = all_must_resolve or is_ours(record.header)
             references.add_reference(number, record, CHECKED if checked else KEPT)
         else:
-            _add_full(references, record, number)
+            _add_full(references, record, number, proof_of)
 
 
 def add_standing_records(references: IndexedReferences, source: Source, number: int) -> None:
     """The full records of a file that stays as it is."""
+    proof_of = _Proving(source)
     for record in iter_records(source, digests=("sha1",)):
         if isinstance(record, Record):
-            _add_full(references, record, number)
+            _add_full(references, record, number, proof_of)
 
 
-def _add_full(references: IndexedReferences, record: Record, number: int) -> None:
+def _add_full(
+    references: IndexedReferences, record: Record, number: int, proof_of: Callable[[Record], str]
+) -> None:
     if record.type not in _FULL:
         return
     references.add_indexed(
         record.target_uri,
         record.date_text,
-        digest_of(record),
+        record.header.payload_digest or (digest_of(record) if _is_readable(record) else None),
         record_id=record.record_id,
         file=number,
+        proof=proof_of(record),
     )
+
+
+def _is_readable(record: Record) -> bool:
+    return all(finding.code not in UNREADABLE for finding in record.findings)
+
+
+class _Proving:
+    """Says of full records of a file whether all their bytes are there, and are those of the
+    digests that they declare."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._inflates = lru_cache(maxsize=1)(partial(inflates, source))
+        """Records that share a member come one after the other."""
+
+    def __call__(self, record: Record) -> str:
+        place = record.offset, record.offset + record.length
+        is_whole = (
+            _is_readable(record)
+            and verified_over(record, record.payload_hash("sha1")) != "none"
+            and (compression_of(self._source, record.offset) is None or self._inflates(*place))
+        )
+        return WHOLE if is_whole else DAMAGED
 
 
 def _add_bodies(references: IndexedReferences, source: Source, places: Places) -> None:
@@ -102,7 +149,7 @@ def _add_bodies(references: IndexedReferences, source: Source, places: Places) -
     algorithms in which they declare none."""
     algorithms = sorted(set().union(*places.values()))
     for record in iter_records(source, digests=algorithms, types=_FULL):
-        if not isinstance(record, Record):
+        if not isinstance(record, Record) or not _is_readable(record):
             continue
         uri, full = indexed_full(record.target_uri, record.date_text, record.header.payload_digest)
         for algorithm in sorted(places.get((uri or "", full.second or ""), ())):
@@ -121,7 +168,7 @@ def _find_bodies(resolution: Resolution, source: Source, digests: set[str]) -> N
     """Note which of these digests bodies of this file have."""
     algorithms = sorted({algorithm_of(digest) for digest in digests})
     for record in iter_records(source, digests=algorithms, types=_FULL):
-        if isinstance(record, Record):
+        if isinstance(record, Record) and _is_readable(record):
             for digest in digests.intersection(body_digests(record, algorithms)):
                 resolution.add_body(digest, record.date_text)
 
@@ -139,7 +186,7 @@ def check_set(
     further: Iterable[str] = (),
     index: Path | None = None,
     advance: Callable[[int], None] = lambda count: None,
-    on_refused: Callable[[InputRefused], None],
+    on_refused: Callable[[PinakesError], None],
 ) -> Iterator[Reference]:
     """Every reference of the files at these places, paths or URLs, with its outcome.
 
@@ -147,7 +194,8 @@ def check_set(
     names nothing but a digest that a record of another URI there may have.
 
     The files of `further`, and `index`, have full records that they may refer to.  `on_refused`
-    is called for a file that cannot be read, or not to its end.
+    is called for a file that cannot be read, or not to its end, and for what is damaged in one of
+    `places` and is not a full record.
     """
     refused: set[str] = set()
 
@@ -161,7 +209,7 @@ def check_set(
             refused.add(place)
 
     def check(source: Source, number: int) -> None:
-        add_set_records(resolution, source, number, all_must_resolve=True)
+        add_set_records(resolution, source, number, all_must_resolve=True, on_fault=on_refused)
         advance(source.size)
 
     with Resolution() as resolution:

@@ -12,6 +12,7 @@ from pinakes.index.cdxj import CdxLine, parse_cdx, parse_cdxj
 from pinakes.warc.digest import parse_digest
 
 from .originals import Originals, Place, Wanted
+from .outcomes import INDEXED
 from .resolution import Resolution
 
 _BASE32_SHA1_CHARACTERS = 32
@@ -63,7 +64,8 @@ def add_indexed(path: Path, resolution: Resolution) -> None:
     """Make the full records of an index known to a resolution."""
     for line in read_index(path):
         if line.mime != REVISIT_MIME and line.url is not None:
-            resolution.add_indexed(line.url, line.timestamp[:14], _labelled(line.digest))
+            second, digest = line.timestamp[:14], _labelled(line.digest)
+            resolution.add_indexed(line.url, second, digest, proof=INDEXED)
 
 
 def _labelled(digest: str | None) -> str | None:

@@ -9,11 +9,17 @@ KEPT, REWRITTEN, RESTORED, CHECKED = "kept", "rewritten", "restored", "checked"
 was turned back, and whose reference must have led to the body that is there now; one of
 which nothing is known but itself, and that must resolve all the same."""
 
+WHOLE, DAMAGED, INDEXED = "whole", "damaged", "indexed"
+"""What is known of the bytes of a full record: read in this run, they are those that it declares;
+they are not; or nothing, since only an index names it."""
+
 
 OUTCOMES = {
     "resolves": "the original is there, whole, and not later",
     "missing": "the original is not in this set, and was not before",
     "dangling": "the original is not in this set: give all files of the collection",
+    "damaged": "the original is damaged: its bytes are not all there, or have not its digest",
+    "indexed": "an index alone names the original: its bytes were not read",
     "gone": "the original was there before, and is not any more",
     "other-body": "a record is there, but its body is another one",
     "other-record": "the record that is there has another record id",
@@ -29,7 +35,8 @@ HARMLESS = frozenset({"resolves", "missing"})
 class Full(NamedTuple):
     """A full record: `declared` is its digest in our spelling, `written` as looked up by.
 
-    `body` is the SHA-256 of its stored body; `stays` is 0 where it is a revisit now.
+    `body` is the SHA-256 of its stored body; `stays` is 0 where it is a revisit now.  `proof` is
+    asked of those alone to which revisits of `CHECKED` lead.
     """
 
     id: str | None
@@ -38,6 +45,7 @@ class Full(NamedTuple):
     written: str | None
     body: str | None
     stays: int
+    proof: str = WHOLE
 
 
 class Revisit(NamedTuple):
@@ -101,27 +109,50 @@ def judge_alone(revisit: Revisit, found: list[Full]) -> str:
         return "dangling"
     if (revisit.second or "~") > (revisit.own_second or ""):
         return "later"
-    declared = {full.declared for full in found}
-    return "resolves" if revisit.declared in declared else "other-digest"
+    return _judge_proof(revisit, found) or "other-digest"
+
+
+def _judge_proof(revisit: Revisit, found: list[Full]) -> str | None:
+    """By those of these records that have the revisit's digest; None where none has it.
+
+    A damaged one that declares none, or one of another algorithm, may have had it.
+    """
+    proofs = {
+        full.proof
+        for full in found
+        if full.declared == revisit.declared
+        or (full.proof == DAMAGED and cannot_tell(full, revisit))
+    }
+    if WHOLE in proofs:
+        return "resolves"
+    if DAMAGED in proofs:
+        return DAMAGED
+    return INDEXED if proofs else None
 
 
 def judge_unplaced(revisit: Revisit, same_uri: list[Full]) -> str:
     """Of a revisit that names no URI; `same_uri` are the records of its own that it may mean.
 
     One that must resolve has to name its original somehow.  That there is an earlier record of its
-    URI says nothing: it may be of another body.
+    URI says nothing: it may be of another body.  What it names by id, `judge_by_id` judges.
     """
     if revisit.kind != CHECKED:
         return judge_others(revisit, same_uri, [])
     if revisit.id is None and revisit.written is None:
         return "unnamed"
-    named = [
-        full
-        for full in same_uri
-        if (revisit.id is not None and full.id == revisit.id)
-        or (revisit.declared is not None and full.declared == revisit.declared)
-    ]
-    return "resolves" if named else "missing"
+    if revisit.declared is None:
+        return "dangling"
+    named = [full for full in same_uri if full.declared == revisit.declared]
+    return _judge_proof(revisit, named) or "dangling"
+
+
+def may_be_elsewhere(revisit: Revisit, outcome: str) -> bool:
+    """Whether a revisit that names no URI may still mean a record of another."""
+    if revisit.uri is not None:
+        return False
+    if revisit.kind == CHECKED:
+        return outcome in {"dangling", DAMAGED, INDEXED}
+    return outcome == "missing"
 
 
 def judge_by_id(revisit: Revisit, found: list[Full]) -> str:
@@ -134,8 +165,9 @@ def judge_by_id(revisit: Revisit, found: list[Full]) -> str:
         return "resolves"
     if all((full.second or "") > (revisit.own_second or "~") for full in standing):
         return "later"
-    fits = any(cannot_tell(full, revisit) or full.declared == revisit.declared for full in standing)
-    return "resolves" if fits else "other-digest"
+    if revisit.declared is None:
+        standing = [full._replace(declared=None) for full in standing]
+    return _judge_proof(revisit, standing) or "other-digest"
 
 
 def judge_others(revisit: Revisit, found: list[Full], same_uri: list[Full]) -> str:

@@ -19,7 +19,17 @@ from typing import NamedTuple
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.warc.record import Record
 
-from .outcomes import CHECKED, Full, Revisit, algorithm_of, judge_at, judge_by_id
+from .outcomes import (
+    CHECKED,
+    DAMAGED,
+    WHOLE,
+    Full,
+    Revisit,
+    algorithm_of,
+    judge_at,
+    judge_by_id,
+    may_be_elsewhere,
+)
 from .stream import Entry, entries_of, has_place, judge_references, place_of, uri_of
 from .values import full_of, indexed_full, revisit_of, second_or_date
 
@@ -99,12 +109,13 @@ class Resolution:
         *,
         record_id: str | None = None,
         file: int | None = None,
+        proof: str = WHOLE,
     ) -> None:
         """A full record as an index knows it: `digest` as it is looked up by.
 
         `file` is for `edges`.
         """
-        self._add(*indexed_full(target_uri, date, digest, record_id), file or 0)
+        self._add(*indexed_full(target_uri, date, digest, record_id, proof=proof), file or 0)
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
         """See `FoundReferences`."""
@@ -123,7 +134,7 @@ class Resolution:
         """Every reference with its outcome, by file and ordinal."""
         self._find_ids()
         judged = (
-            reference_of(revisit, self._elsewhere(revisit) if outcome == "missing" else outcome)
+            reference_of(revisit, self._judged_further(revisit, outcome))
             for revisit, outcome in self._judged()
         )
         return sort_outside_memory(
@@ -146,40 +157,44 @@ class Resolution:
             if isinstance(one.entry, Full) and one.entry.id in self._ids:
                 self._ids[one.entry.id].append(one.entry)
 
-    def _elsewhere(self, revisit: Revisit) -> str:
-        """Of a revisit for which no record of its own URI is there."""
-        if revisit.uri is not None:
-            return "missing"
+    def _judged_further(self, revisit: Revisit, outcome: str) -> str:
+        """The outcome, also by records of other URIs where none of its own is there."""
+        if not may_be_elsewhere(revisit, outcome):
+            return outcome
         found = self._ids.get(revisit.id, []) if revisit.id is not None else []
         if found:
-            return judge_by_id(revisit, found)
+            outcome = judge_by_id(revisit, found)
         earliest = self._bodies.get(revisit.declared or "")
         is_there = earliest is not None and earliest <= (revisit.own_second or "~")
-        return "resolves" if is_there else "missing"
+        return "resolves" if is_there else outcome
 
     def wanted_bodies(self) -> dict[str, set[str]]:
-        """The digests that revisits name, without URI, date or an id that is there, and the files
-        in which a record may have such a body.
+        """The digests that revisits name, without URI, date or an id whose record is known to have
+        it, and the files in which a record may have such a body.
 
         What a record declares, or its URI, finds it; `add_body` says what its bytes have.  Memory:
-        those digests, and their revisits' URIs.
+        those digests, and their revisits' URIs and ids.
         """
         self._find_ids()
         digests: set[str] = set()
+        ids: set[str | None] = set()
         uris: set[str | None] = set()
         for revisit, outcome in self._judged():
             if (
-                outcome == "missing"
-                and (revisit.kind, revisit.uri) == (CHECKED, None)
+                revisit.kind == CHECKED
                 and revisit.declared is not None
-                and self._elsewhere(revisit) == "missing"
+                and may_be_elsewhere(revisit, outcome)
+                and self._judged_further(revisit, outcome) not in {"resolves", "later"}
             ):
                 digests.add(revisit.declared)
                 uris.add(revisit.own_uri)
+                ids.add(revisit.id)
+        ids.discard(None)
         files = {
             one.file
             for one in (self._found if digests else ())
-            if isinstance(one.entry, Full) and (one.entry.declared in digests or one.uri in uris)
+            if isinstance(one.entry, Full)
+            and (one.entry.declared in digests or one.uri in uris or one.entry.id in ids)
         }
         return {self._names[number]: digests for number in sorted(files - {0})}
 
@@ -223,7 +238,7 @@ class Resolution:
                     continue
                 if not isinstance(one.entry, Revisit) or one.entry.second is None:
                     continue
-                if judge_at(one.entry, list(files)) == "other-digest":
+                if judge_at(one.entry, list(files)) in {"other-digest", DAMAGED}:
                     algorithm = algorithm_of(one.entry.declared or "")
                     for number in set().union(*files.values()) - {0} if algorithm else ():
                         places = found.setdefault(number, {})

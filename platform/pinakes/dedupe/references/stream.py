@@ -21,6 +21,8 @@ from .outcomes import (
 
 Entry = Full | Revisit | str
 """A full record, a revisit, or a record id that one asks for."""
+_Standing = tuple[int, str]
+"""`stays` and `proof` of a full record."""
 
 
 def uri_of(revisit: Revisit) -> str | None:
@@ -89,40 +91,50 @@ class _Seen:
     """The full records so far, as few as give the same verdicts."""
 
     def __init__(self) -> None:
-        self._by_id: dict[str, set[int]] = {}
-        self._by_digest: dict[str | None, set[int]] = {}
-        self._by_algorithm: dict[str, set[int]] = {}
+        self._by_id: dict[str, set[_Standing]] = {}
+        self._by_digest: dict[str | None, set[_Standing]] = {}
+        self._by_algorithm: dict[str, set[_Standing]] = {}
 
     def want(self, record_id: str) -> None:
         self._by_id[record_id] = set()
 
     def add(self, full: Full) -> None:
-        self._by_digest.setdefault(full.declared, set()).add(full.stays)
+        standing = full.stays, full.proof
+        self._by_digest.setdefault(full.declared, set()).add(standing)
         if full.declared is not None:
             algorithm = algorithm_of(full.declared)
-            self._by_algorithm.setdefault(algorithm, set()).add(full.stays)
+            self._by_algorithm.setdefault(algorithm, set()).add(standing)
         if full.id is not None and full.id in self._by_id:
-            self._by_id[full.id].add(full.stays)
+            self._by_id[full.id].add(standing)
 
     def by_digest(self, declared: str | None) -> list[Full]:
         """Those of this digest, of none, and of others: one for each algorithm."""
         found = [
-            _standing_for(digest, None, stays)
+            _standing_for(digest, None, each)
             for digest in {declared, None}
-            for stays in self._by_digest.get(digest, ())
+            for each in self._by_digest.get(digest, ())
         ]
-        for algorithm, all_stays in self._by_algorithm.items():
-            found += [_standing_for(f"{algorithm}:", None, stays) for stays in all_stays]
+        for algorithm, all_of_it in self._by_algorithm.items():
+            found += [_standing_for(f"{algorithm}:", None, each) for each in all_of_it]
         return found
 
     def by_revisit(self, revisit: Revisit) -> list[Full]:
         """Those that a revisit that names no URI may mean."""
         found = self.by_digest(revisit.declared)
         if revisit.id is not None:
-            stays = self._by_id.get(revisit.id, ())
-            found += [_standing_for(None, revisit.id, each) for each in stays]
+            with_id = self._by_id.get(revisit.id, ())
+            found += [_standing_for(None, revisit.id, each) for each in with_id]
         return found
 
 
-def _standing_for(declared: str | None, record_id: str | None, stays: int) -> Full:
-    return Full(id=record_id, second=None, declared=declared, written=None, body=None, stays=stays)
+def _standing_for(declared: str | None, record_id: str | None, standing: _Standing) -> Full:
+    stays, proof = standing
+    return Full(
+        id=record_id,
+        second=None,
+        declared=declared,
+        written=None,
+        body=None,
+        stays=stays,
+        proof=proof,
+    )

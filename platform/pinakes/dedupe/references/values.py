@@ -11,7 +11,7 @@ from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.record import Record
 
-from .outcomes import Full, Revisit
+from .outcomes import WHOLE, Full, Revisit
 
 
 class FoundReferences(Protocol):
@@ -42,9 +42,15 @@ def full_of(record: Record, body: str, *, stays: bool) -> tuple[str | None, Full
 
 
 def indexed_full(
-    target_uri: str | None, date: str | None, digest: str | None, record_id: str | None = None
+    target_uri: str | None,
+    date: str | None,
+    digest: str | None,
+    record_id: str | None = None,
+    *,
+    proof: str = WHOLE,
 ) -> tuple[str | None, Full]:
-    """The same of a full record as an index knows it: `digest` as it is looked up by."""
+    """The same of a full record as its header or an index tells of it: `digest` as it is looked up
+    by."""
     full = Full(
         id=record_id,
         second=second_or_date(date),
@@ -52,6 +58,7 @@ def indexed_full(
         written=digest,
         body=None,
         stays=1,
+        proof=proof,
     )
     return target_uri, full
 
