@@ -89,11 +89,13 @@ class ArchiveBytes:
         Raises:
             Denied: they may not be given out, or the file was removed meanwhile.
             Withdrawn: a record in them was.
-            Dropped: the file is gone, and another generation is current.
+            Dropped: the file is gone, or was put back, and another generation is current.
             DigestMismatch: the current generation is not in the store.
         """
         if not (self._rules.is_open or self.admits(file.name, file.collection, start, end)):
             raise Denied
+        if file.dropped:
+            raise Dropped(file.current)
         if any(
             row.offset < end and start < row.offset + row.length for row in self._still_there(file)
         ):

@@ -16,7 +16,11 @@ from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.generation_names import generation_file, iter_generation_files
+from pinakes.hbase_schema.generation_names import (
+    generation_file,
+    generation_of,
+    iter_generation_files,
+)
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put, RowStore, get_row
 from pinakes.warc.reader import iter_records
@@ -212,13 +216,22 @@ def read_rows_anew(
 def name_in_store(store: RowStore, archive: ArchiveReader, file: str) -> str:
     """The stored file of this name; of a file whose first generation was dropped, its current one.
 
+    What was dropped, or taken out, is not there, also where somebody has put it back.
+
     Raises:
         InputRefused: the store has no such file.
     """
+    asked = generation_of(file)
+    entry = read_entry(store, asked.archive_file)
     if archive.size(file) is not None:
-        return file
-    entry = read_entry(store, file)
-    if entry.state is not FileState.STORED:
+        if entry.state is not None and entry.state.is_gone:
+            raise InputRefused("was taken out, and is there again: see `pinakes fsck`", file=file)
+        if asked.number >= entry.generation:
+            return file
+        facts = read_generations(store, asked.archive_file).get(asked.number)
+        if facts is None or not facts.dropped:
+            return file
+    if entry.state is not FileState.STORED or asked.number != 1:
         raise InputRefused("file not found on disk or in the store", file=file)
     return entry.stored_name
 

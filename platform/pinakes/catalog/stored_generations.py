@@ -40,6 +40,8 @@ class StoredGeneration:
     current: str
     withdrawing: frozenset[int] = frozenset()
     """Records that are withdrawn, and may still be there."""
+    dropped: str = ""
+    """The act that has dropped it.  If its file is there, somebody has put it back."""
 
     @property
     def is_current(self) -> bool:
@@ -89,4 +91,5 @@ def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
         sha256=facts.sha256,
         current=current.name,
         withdrawing=withdrawing_in(row, landed),
+        dropped=facts.dropped or "",
     )

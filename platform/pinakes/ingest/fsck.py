@@ -249,11 +249,14 @@ class Fsck:
         if file == name:
             if name in known:
                 return None
+            state = read_entry(self._rows, generation_of(name).archive_file).state
+            was_there = "was taken out, and is there again; " if state and state.is_gone else ""
+            size = count_of(stored.size, "byte")
+            what = f"{was_there}{size}: copy it elsewhere and ingest it, or "
             return FsckFinding(
                 code="unknown-file",
                 file=name,
-                message=f"{count_of(stored.size, 'byte')}: copy it elsewhere and ingest it, or "
-                "move it away",
+                message=what + ("delete it" if was_there else "move it away"),
             )
         if self._archive.size(file) is not None:
             return None

@@ -34,6 +34,7 @@ CODES = MappingProxyType(
         "invented": "rows or cells that no record accounts for",
         "facts": "what is noted of a file is not so",
         "generation-missing": "an old generation is gone, and nobody dropped it",
+        "generation-back": "an old generation is there again that an act has dropped",
         "crawl-missing": "files of a crawl that the catalogue does not have",
         "crawl-differs": "a crawl and its files are of two collections",
         "unreadable-row": "a row of the catalogue cannot be read",

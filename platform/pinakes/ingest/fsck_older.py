@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from functools import partial
 
@@ -54,6 +55,10 @@ class OlderGenerations:
             name = name_of(self._entry, self._generations, generation)
             if self._archive.size(name) is None:
                 yield from self._lost(name, generation)
+                continue
+            facts = self._generations.get(generation)
+            if facts is not None and facts.dropped:
+                yield self._put_back(name, facts.dropped)
                 continue
             for code, message in self._superseded(name, generation, quick=quick, full=full):
                 can_mend = code != "checksum" and self._may_be_made(name, generation)
@@ -108,6 +113,18 @@ class OlderGenerations:
                 message="superseded generation: is gone, and no act has dropped it",
             )
 
+    def _put_back(self, name: str, act: str) -> FsckFinding:
+        """What it holds may have been withdrawn: it is not given out."""
+        again = "`pinakes withdraw` the same again, or " if act.startswith("withdraw-") else ""
+        facts = self._entry.facts
+        words = drop_old_words(facts.collection if facts is not None else "")
+        return FsckFinding(
+            code="generation-back",
+            file=name,
+            message=f"superseded generation: {act} has dropped it, and it is there again: {again}"
+            f"{words} deletes it, once nothing is lost without it",
+        )
+
     def _superseded(
         self, name: str, generation: int, *, quick: bool, full: bool
     ) -> Iterator[tuple[str, str]]:
@@ -154,6 +171,12 @@ class OlderPlaces:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def drop_old_words(collection: str) -> str:
+    """The command that drops old generations of a collection, and mends files by them first."""
+    name = f" --collection {shlex.quote(collection)}" if collection else ""
+    return f"`pinakes dedupe --all{name} --drop-old --grace 0`"
 
 
 def location_amiss(row: SidecarRow | None) -> str:

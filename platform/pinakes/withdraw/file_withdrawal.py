@@ -126,9 +126,13 @@ class FileWithdrawer:
 
     def _delete_references(self, held: Held, holding: list[str], ordinals: set[int]) -> None:
         """Delete the rows by which crawlers' revisits were found from what they referred to: the
-        sidecar does not tell of them any more."""
+        sidecar does not tell of them any more.
+
+        A generation without its sidecar is an older one, and the one that was current had the same.
+        """
         entry = read_entry(self._rows, held.archive_file)
-        rows = (row for name in holding for row in iter_sidecar(self._archive, name))
+        told = (name for name in holding if self._archive.size(sidecar_name(name)) is not None)
+        rows = (row for name in told for row in iter_sidecar(self._archive, name))
         keys = {
             key
             for row in rows
