@@ -219,7 +219,11 @@ def test_damaged_generation_is_named_with_what_is_still_whole(
     [finding] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
     assert (finding.code, finding.mend) == ("checksum", None)
     assert (f"generation 1 ({name}) still has the records whole" in finding.message) == old_ones
+    command = "`pinakes dedupe --all --collection news --drop-old --grace 0` mends the file"
+    assert (command in finding.message) == old_ones
     assert "--accept" in finding.message
+    [quick] = Fsck(deduped.rows, deduped.archive, Actor(), quick=True).findings()
+    assert (f"generation 1 ({name}) may have the records whole" in quick.message) == old_ones
     path.write_bytes(whole)
     assert mend(deduped) == []
     assert (sidecars(deduped), deduped.state()) == (rows, state)

@@ -28,7 +28,7 @@ from .fsck_cell_findings import rows_missing, still_here
 from .fsck_cells import FullFileCheck
 from .fsck_findings import FsckFinding
 from .fsck_mending import UNREADABLE, Claiming, StoredFileMender
-from .fsck_older import location_amiss, message_of
+from .fsck_older import drop_old_words, location_amiss, message_of
 from .fsck_proofs import bytes_amiss, place_of, whose_else
 from .quarantine import Quarantine, in_batches
 
@@ -72,9 +72,12 @@ class StoredFileCheck:
             yield replace(finding, repair=None, mend=None)
 
     def _choices(self, *, quick: bool) -> str:
-        """What people can do where the bytes are not those on record."""
+        """What people can do where the bytes are not those on record; a quick look tells no more
+        of older generations than their sizes."""
+        how = "may have" if quick else "still has"
+        mending = f"{drop_old_words(self._facts.collection)} mends the file from it"
         whole = [
-            f"generation {number} ({name}) still has the records whole"
+            f"generation {number} ({name}) {how} the records whole: {mending}"
             for number in range(1, self._entry.generation)
             for name in [name_of(self._entry, self._generations, number)]
             for facts in [self._generations.get(number)]

@@ -170,7 +170,7 @@ def _read_wholly(source: Source, offset: int, inner_offset: int) -> RecordHead:
     place = (offset, inner_offset)
     if not isinstance(record, Record) or (record.offset, record.inner_offset) != place:
         raise MalformedRecord(
-            "no record begins here: is the manifest that of this file?",
+            "no record begins here: it is damaged, or the file was changed since it was listed",
             file=source.name,
             offset=offset,
         )

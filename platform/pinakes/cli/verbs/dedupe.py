@@ -48,7 +48,7 @@ from pinakes.dedupe.run.run_report import (
 from pinakes.dedupe.run.store_run import StoreRun
 from pinakes.dedupe.run.tasks import Tasks
 from pinakes.dedupe.run.waves import Drop, drop_each
-from pinakes.errors import ConfigError, Conflict
+from pinakes.errors import ConfigError, Conflict, DigestMismatch, MalformedRecord
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.tally import Tally
@@ -445,6 +445,12 @@ class _KeptLease:
 def _tell(report: DedupeReport, console: Console) -> None:
     for problem in report.amiss:
         console.warn(problem)
+    if any(isinstance(problem, (DigestMismatch, MalformedRecord)) for problem in report.amiss):
+        console.say(
+            "what is damaged `pinakes fsck --full` names, and what can be done: put the file back "
+            "from a backup, or, where an older generation is whole, let `pinakes dedupe --all "
+            "--drop-old --grace 0` mend it"
+        )
     console.result(report.as_json(), text=_sentences(report))
 
 

@@ -173,7 +173,8 @@ def _require_as_manifest(found: _Spooled | None, line: ManifestLine) -> None:
         or (line.size is not None and found.payload_size != line.size)
     ):
         raise MalformedRecord(
-            "the record here is not the manifest's: make the manifest again",
+            "the record here is not the one that was listed: it is damaged, or the file was "
+            "changed since",
             file=line.file,
             offset=line.offset,
         )

@@ -79,7 +79,8 @@ def prove(
     reference = original.reference
     if (reference.target_uri, reference.date) != (line.original_uri, line.original_date):
         problem = MalformedRecord(
-            "the manifest's original is another record now: make the manifest again",
+            "the original is another record than was listed: it is damaged, or the file was "
+            "changed since",
             file=original.file,
             offset=line.original_offset,
         )
@@ -196,7 +197,8 @@ class OriginalReader:
 def record_not_there(source: Source, offset: int) -> MalformedRecord:
     """The problem that the manifest's record is not, or no longer, at that offset."""
     return MalformedRecord(
-        "the record here is not the manifest's: make the manifest again",
+        "the record here is not the one that was listed: it is damaged, or the file was "
+        "changed since",
         file=source.name,
         offset=offset,
     )
