@@ -264,7 +264,7 @@ def test_show_names_what_is_reported(store: LandedStore, call: Call) -> None:
     assert (
         call("crawl", "show", "one")
         .out.splitlines()[0]
-        .endswith(" bytes; 1 reports landed, 1 reports never landed, 2 unresolved")
+        .endswith(" bytes landed; 1 reports landed, 1 reports never landed, 2 unresolved")
     )
 
 

@@ -92,7 +92,7 @@ def _say(
     totals = read_totals(stores.rows, entry.crawl)
     numbers = {name: totals.now(name) for name in ("files", "captures", "bytes")}
     line = f"{entry.crawl}  {entry.state}  {entry.facts.collection}  "
-    line += ", ".join(f"{number} {name}" for name, number in numbers.items())
+    line += ", ".join(f"{number} {name}" for name, number in numbers.items()) + " landed"
     if counts is not None:
         line += f"; {_counts_text(counts)}"
     if reports:
@@ -150,7 +150,7 @@ def _say_file(file: FileEntry, console: Console, *, hides: bool) -> None:
             "hidden": hides,
         },
         text=f"  {printable(file.archive_file)}  {file.state}  generation {file.generation}  "
-        f"{'-' if size is None else size} bytes{'  hidden' if hides else ''}",
+        f"{'-' if size is None else size} bytes landed{'  hidden' if hides else ''}",
     )
 
 
