@@ -24,12 +24,14 @@ from pinakes.dedupe.references.outcomes import (
     HARMLESS,
     KEPT,
     OUTCOMES,
+    UNLIKE,
     WHOLE,
     algorithm_of,
 )
 from pinakes.dedupe.references.resolution import Places, Reference, Resolution
 from pinakes.dedupe.references.values import digest_of, indexed_full
 from pinakes.dedupe.validate.folders import archive_folder
+from pinakes.dedupe.validate.raw_frames import MAGIC as ZSTD_MAGIC
 from pinakes.dedupe.write.whole_records import inflates
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError, UnresolvedReference
 from pinakes.warc.members import compression_of
@@ -40,6 +42,7 @@ from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
 _FULL = ("response", "resource")
+_CHECKSUM_FLAG = 4
 _RESOLVES = frozenset({"resolves"})
 
 
@@ -135,13 +138,19 @@ class _Proving:
         """Records that share a member come one after the other."""
 
     def __call__(self, record: Record) -> str:
-        place = record.offset, record.offset + record.length
-        is_whole = (
-            _is_readable(record)
-            and verified_over(record, record.payload_hash("sha1")) != "none"
-            and (compression_of(self._source, record.offset) is None or self._inflates(*place))
-        )
-        return WHOLE if is_whole else DAMAGED
+        at = record.offset
+        is_member = compression_of(self._source, at) is not None
+        if not _is_readable(record) or (is_member and not self._inflates(at, at + record.length)):
+            return DAMAGED
+        if verified_over(record, record.payload_hash("sha1")) != "none":
+            return WHOLE
+        return UNLIKE if is_member and self._has_checksum(at) else DAMAGED
+
+    def _has_checksum(self, offset: int) -> bool:
+        """Of a frame of Zstandard its descriptor says so (RFC 8878 §3.1.1.1.1); every member of
+        gzip has one."""
+        first = self._source.view(offset, 5)
+        return bytes(first[:4]) != ZSTD_MAGIC or bool(first[4] & _CHECKSUM_FLAG)
 
 
 def _add_bodies(references: IndexedReferences, source: Source, places: Places) -> None:

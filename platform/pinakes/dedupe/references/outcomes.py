@@ -9,9 +9,10 @@ KEPT, REWRITTEN, RESTORED, CHECKED = "kept", "rewritten", "restored", "checked"
 was turned back, and whose reference must have led to the body that is there now; one of
 which nothing is known but itself, and that must resolve all the same."""
 
-WHOLE, DAMAGED, INDEXED = "whole", "damaged", "indexed"
+WHOLE, UNLIKE, DAMAGED, INDEXED = "whole", "unlike", "damaged", "indexed"
 """What is known of the bytes of a full record: read in this run, they are those that it declares;
-they are not; or nothing, since only an index names it."""
+they are not, but a checksum shows them to be those that were written, so that its writer hashed
+something else; they are damaged; or nothing, since only an index names it."""
 
 
 OUTCOMES = {
@@ -62,6 +63,7 @@ class Revisit(NamedTuple):
     own_uri: str | None
     own_second: str | None
     file: str
+    is_ours: bool = False
 
 
 def judge_at(revisit: Revisit, found: list[Full]) -> str | None:
@@ -115,7 +117,8 @@ def judge_alone(revisit: Revisit, found: list[Full]) -> str:
 def _judge_proof(revisit: Revisit, found: list[Full]) -> str | None:
     """By those of these records that have the revisit's digest; None where none has it.
 
-    A damaged one that declares none, or one of another algorithm, may have had it.
+    A damaged one that declares none, or one of another algorithm, may have had it.  One of ours
+    carries the digest as its original declares it, whatever its writer hashed.
     """
     proofs = {
         full.proof
@@ -123,9 +126,9 @@ def _judge_proof(revisit: Revisit, found: list[Full]) -> str | None:
         if full.declared == revisit.declared
         or (full.proof == DAMAGED and cannot_tell(full, revisit))
     }
-    if WHOLE in proofs:
+    if WHOLE in proofs or (revisit.is_ours and UNLIKE in proofs):
         return "resolves"
-    if DAMAGED in proofs:
+    if not proofs.isdisjoint({DAMAGED, UNLIKE}):
         return DAMAGED
     return INDEXED if proofs else None
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.record import Record
+from pinakes.warc.revisit import is_ours
 
 from .outcomes import WHOLE, Full, Revisit
 
@@ -85,6 +86,7 @@ def revisit_of(record: Record, kind: str, body: str | None, *, file: str) -> Rev
         own_uri=record.target_uri,
         own_second=second_or_date(record.date_text),
         file=file,
+        is_ours=is_ours(header),
     )
 
 
