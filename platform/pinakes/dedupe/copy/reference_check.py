@@ -267,9 +267,13 @@ def _add_standing(resolution: Resolution, path: Path, name: str) -> None:
 
 
 def refuse_dangling(references: Iterable[Reference]) -> None:
-    """Raise UnresolvedReference at the first of these that was not missing before."""
+    """Raise UnresolvedReference at the first of these that was not missing before.
+
+    Of a plain file nothing tells rotten bytes from those of which a writer hashed something else:
+    `damaged` is left to the receipt, which has the SHA-256 of each file that was proven.
+    """
     for reference in references:
-        if reference.outcome not in HARMLESS:
+        if reference.outcome not in HARMLESS | {DAMAGED}:
             raise UnresolvedReference(
                 f"record {reference.ordinal}: {OUTCOMES[reference.outcome]} "
                 f"({reference.target_uri}); nothing was changed",
