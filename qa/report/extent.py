@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pinakes.counts import count_of
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.run.run_folder import RUN, SAMPLE, read_plan, read_sample
-
-from .views import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,7 @@ class Extent:
         if not self.pages_left:
             return None
         are = "is" if self.pages_left == 1 else "are"
-        pairs = counted(self.pairs_left, "pair")
+        pairs = count_of(self.pairs_left, "pair")
         return (
             f"{self.pages - self.pages_left:,} of {self.pages:,} pages; {self.pages_left:,} "
             f"({pairs}) {are} not judged yet; continue with `pinakes qa run`"

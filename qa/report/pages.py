@@ -19,12 +19,13 @@ import jinja2
 
 from pinakes.access.display import URL_CHARACTERS, display_text
 from pinakes.access.style import stylesheet
+from pinakes.counts import count_of
 from pinakes.qa.results.pair_line import JudgedPair, is_image_name
 from pinakes.qa.results.pair_result import Verdict
 
 from .extent import Extent
 from .filtered_pairs import VERDICTS, Filters, filters_of
-from .views import counted, kind_of_pair, side_names
+from .views import kind_of_pair, side_names
 
 PAIRS_A_PAGE = 50
 STYLE = "report.css"
@@ -117,6 +118,6 @@ def _template() -> jinja2.Template:
     )
     environment.tests["image_name"] = lambda name: name is not None and is_image_name(name)
     environment.globals["side_names"] = side_names
-    environment.globals["counted"] = counted
+    environment.globals["count_of"] = count_of
     text = files(__package__).joinpath("report.html").read_text("utf-8")
     return environment.from_string(text)

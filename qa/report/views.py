@@ -1,4 +1,4 @@
-"""Display names of the two views of a pair, and numbers of things.  Pure."""
+"""Display names of the two views of a pair.  Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ from pinakes.access.display import display_text
 from pinakes.qa.results.pair_result import PairResult, View
 
 _NAME_CHARACTERS = 100
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 pair`, `2 pairs`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def side_names(result: PairResult) -> tuple[str, str]:

@@ -28,7 +28,7 @@ from itertools import product
 from operator import mul
 from typing import NamedTuple, TypeVar
 
-from pinakes.qa.report.views import counted
+from pinakes.counts import count_of
 
 AT_LEAST = 50
 """The least number of reviewed pairs."""
@@ -150,17 +150,17 @@ def _lacks(found: Estimate, known: Sequence[SampledPair]) -> Iterator[str]:
     """What reviewers have still to do."""
     if found.reviewed + found.proven < AT_LEAST:
         verb = "counts" if found.reviewed == 1 else "count"
-        yield f"{counted(found.reviewed, 'reviewed pair')} {verb}; {AT_LEAST} are needed"
+        yield f"{count_of(found.reviewed, 'reviewed pair')} {verb}; {AT_LEAST} are needed"
     left = found.alarms - found.alarms_reviewed
     if left:
-        yield f"{left:,} of {counted(found.alarms, 'alarm')} {_are(left)} not settled"
+        yield f"{left:,} of {count_of(found.alarms, 'alarm')} {_are(left)} not settled"
     for stratum, words in ((_SIMILAR, "similar pairs"), (_PROVEN, "pairs proven similar by bytes")):
         pairs = [pair for pair in known if pair.stratum == stratum]
         begun = [pair for pair in pairs if pair.is_judged and pair.counts]
         open_still = sum(pair.is_faulty is None for pair in begun)
         if open_still:
             judged = "that was judged" if len(begun) == 1 else "that were judged"
-            of = f"{counted(len(begun), 'audited pair')} {judged}"
+            of = f"{count_of(len(begun), 'audited pair')} {judged}"
             yield f"{open_still:,} of {of} {_are(open_still)} not settled"
         elif pairs and not any(map(_counts, pairs)):
             yield f"none of the {words} has been audited"

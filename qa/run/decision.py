@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pinakes.counts import count_of
 from pinakes.qa.compare.page import ASKED_ONCE, other_payloads
 from pinakes.qa.compare.pairs import Comparison
 from pinakes.qa.compare.steady import Place, SteadyDifference
@@ -258,8 +259,7 @@ def _in_places(steady: SteadyDifference) -> Iterator[str]:
 
 
 def _count(steady: SteadyDifference) -> str:
-    count = len(steady.places)
-    return "1 place" if count == 1 else f"{count} places"
+    return count_of(len(steady.places), "place")
 
 
 def _largest(place: Place) -> str:

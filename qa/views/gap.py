@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from pinakes.counts import count_of
 from pinakes.qa.results.pair_result import Verdict
 
 CHANGED_AFTER = timedelta(days=2)
@@ -23,8 +24,8 @@ def describe_gap(gap: timedelta) -> str:
     if gap < timedelta(0):
         return "live, before the time of the capture: one of the clocks is wrong"
     if days:
-        return f"live, {days:,} {'day' if days == 1 else 'days'} after the capture"
-    return f"live, {hours} {'hour' if hours == 1 else 'hours'} after the capture"
+        return f"live, {count_of(days, 'day')} after the capture"
+    return f"live, {count_of(hours, 'hour')} after the capture"
 
 
 def verdict_given_gap(kind: str, verdict: Verdict, gap: timedelta) -> tuple[Verdict, str | None]:

@@ -62,7 +62,7 @@ def test_home_names_crawls_with_their_counts(store: LandedStore, ask: Ask) -> No
         ("how to cook", 200, "This is not a URL"),
         ("sha1:ABC", 200, "wrong length"),
         ("md5:d41d8cd98f00b204e9800998ecf8427e", 200, "known by sha1 and sha256"),
-        ("sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N", 200, "1 captures, by collection"),
+        ("sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N", 200, "1 capture, by collection"),
         ("sha1:QKMZRI4EBGB6ZNGHQ2RY4DDMGHTTMI2D", 200, "No capture has this digest"),
         (URL, 303, "/captures?url=http%3A%2F%2Fa.example%2Fpage"),
         ("HTTPS://www.A.example/page", 303, "/captures?url="),

@@ -183,7 +183,7 @@ def test_what_is_not_there_is_an_error(call: Call, capture: str, code: int) -> N
 def test_a_crawl_is_listed_shown_counted_committed_and_removed(
     store: LandedStore, call: Call
 ) -> None:
-    assert call("crawl", "list").out.startswith("one  open  default  1 files, 4 captures, ")
+    assert call("crawl", "list").out.startswith("one  open  default  1 file, 4 captures, ")
     crawl, file = call("crawl", "show", "one", "--json").objects()
     assert (crawl["state"], file["state"], file["hidden"]) == ("open", "stored", False)
     [stats] = call("crawl", "stats", "one", "--json").objects()
@@ -213,7 +213,7 @@ def test_commit_says_what_never_landed(store: LandedStore, call: Call) -> None:
     store.land("two", "a.warc.gz", page(f"{URI}b", b"b", date=DATE), to_lost)
     said = call("crawl", "commit", "two")
     assert said.out == (
-        "two: committed; 1 reported captures never landed; 1 revisits refer to nothing in the "
+        "two: committed; 1 reported capture never landed; 1 revisit refers to nothing in the "
         "store, 1 of them to captures that were reported\n"
     )
     [again] = call("crawl", "commit", "two", "--json").objects()
@@ -241,7 +241,7 @@ def test_counts_as_browsertrix_has_them(store: LandedStore, call: Call) -> None:
     names = ("totalCrawlSize", "totalUrls", "dupeUrls", "conservedSize")
     assert total == {"committed_of": "default", **{name: one[name] for name in names}}
     said = call("crawl", "show", "one", "--counts").out
-    assert said.startswith("one  committed  default  1 files, 4 captures, ")
+    assert said.startswith("one  committed  default  1 file, 4 captures, ")
     assert "; 4 URLs, 3 of them duplicates, " in said
 
 

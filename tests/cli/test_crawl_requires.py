@@ -33,4 +33,4 @@ def test_it_counts_what_is_needed_both_ways(tmp_path: Path) -> None:
     assert required("c5")["unresolved"] == 0
     text = call("crawl", "requires", "c2", "--store", store).out
     assert "  c1: 8 references\n    c2/part-0.warc.gz -> c1/part-0.warc.gz: 4\n" in text
-    assert "needed by:\n  c5: 1 references\n" in text
+    assert "needed by:\n  c5: 1 reference\n" in text

@@ -13,6 +13,7 @@ import pytest
 from landed_stores import LandedStore, page, sha1_of
 from verbs_here import call_here
 
+from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import ExternalLine
 from pinakes.hbase_schema.cells import decode_cell
 
@@ -66,7 +67,7 @@ def test_each_form_gives_the_same_row(
 ) -> None:
     data = text.encode()
     (folder / "a.cdx").write_bytes(gzip.compress(data) if packed else data)
-    assert take(folder, "a.cdx") == (0, ["a.cdx: 1 lines taken"], "")
+    assert take(folder, "a.cdx") == (0, ["a.cdx: 1 line taken"], "")
     [(key, line)] = externals(folder).items()
     assert key.startswith(b"org,example)/ 20200102030405000 ")
     assert (line.url, line.mime, line.status) == (URI, mime, status)
@@ -190,7 +191,7 @@ def test_columns_are_not_guessed_behind_a_first_line(folder: Path) -> None:
     (folder / "none.cdx").write_text(CDX_11.replace(" S V g", ""))
     code, out, err = take(folder, "swapped.cdx.gz", "none.cdx")
     assert (code, out) == (
-        3, ["swapped.cdx.gz: 1 lines taken", "none.cdx: 0 lines taken, 2 left out"]
+        3, ["swapped.cdx.gz: 1 line taken", "none.cdx: 0 lines taken, 2 left out"]
     )  # fmt: skip
     assert "none.cdx: line 1 does not name the columns a, b, V and g" in err
     assert [(line.offset, line.length) for line in externals(folder).values()] == [("700", "12")]
@@ -207,7 +208,7 @@ def test_files_that_cannot_be_read(folder: Path) -> None:
     names = ["cut.cdx.gz", "wrong.cdx.gz", "none.cdx", "store", "empty.cdx", "fine.cdx"]
     code, out, err = take(folder, *names)
     assert code == 3
-    assert out[-2:] == ["empty.cdx: 0 lines taken", "fine.cdx: 1 lines taken"]
+    assert out[-2:] == ["empty.cdx: 0 lines taken", "fine.cdx: 1 line taken"]
     for name in names[:4]:
         assert f"warning: {name}: " in err
 
@@ -236,7 +237,7 @@ def test_lines_before_a_cut_are_taken(folder: Path, tail: str, count: int) -> No
     whole = inflated(packed).count(b"\n")
     assert 0 < whole <= count
     code, out, err = take(folder, "a.cdx.gz")
-    assert (code, out) == (3, [f"a.cdx.gz: {whole:,} lines taken"])
+    assert (code, out) == (3, [f"a.cdx.gz: {count_of(whole, 'line')} taken"])
     assert "warning: a.cdx.gz: cannot be read to its end" in err
     assert len(externals(folder)) == whole
 
@@ -252,7 +253,7 @@ def inflated(packed: bytes) -> bytes:
 
 def test_dry_run_changes_nothing(folder: Path) -> None:
     (folder / "a.cdx").write_text(CDXJ)
-    assert take(folder, "a.cdx", "--dry-run")[1] == ["a.cdx: 1 lines would be taken"]
+    assert take(folder, "a.cdx", "--dry-run")[1] == ["a.cdx: 1 line would be taken"]
     assert externals(folder) == {}
 
 

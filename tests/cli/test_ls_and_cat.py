@@ -80,7 +80,7 @@ def test_counts(tmp_path: Path, call: Call) -> None:
     }
     assert found["hosts"]["example.org"]["records"] == 2
     text = call("ls", "--stats", tmp_path).decode()
-    assert "1 files, 3 records" in text
+    assert "1 file, 3 records" in text
     assert "captures by host" in text
 
 

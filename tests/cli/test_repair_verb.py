@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from archive_builders import arc_file
 from faulty_warcs import BLOCKS, packed, record, sha1
 
 from pinakes.cli import main
@@ -70,6 +72,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
             "target": "out/a.warc.gz",
             "outcome": "written",
             "records": 2,
+            "older": 0,
             "repaired": 2,
             "changes": 3,
             "left": 1,
@@ -83,6 +86,24 @@ def test_one_that_is_refused_does_not_stop_the_others(capsys: pytest.CaptureFixt
     assert main(["repair", "none.warc", "a.warc", "-o", "out"]) == Exit.SOME_FAILED
     assert "none.warc: no WARC record in it" in capsys.readouterr().err
     assert Path("out/a.warc").exists()
+
+
+def test_arc_files_are_referred_to_convert(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.arc").write_bytes(arc_file())
+    assert main(["repair", "a.arc", "-o", "out"]) == Exit.SOME_FAILED
+    assert "a.arc: no WARC record in it: `pinakes convert` makes" in capsys.readouterr().err
+    assert not list(Path("out").iterdir())
+
+
+@pytest.mark.parametrize("version", ["0.17", "0.18"])
+def test_older_records_are_counted(version: str, capsys: pytest.CaptureFixture[str]) -> None:
+    old = re.sub(rb"WARC/1\.\d", f"WARC/{version}".encode(), record(1, PAGE), count=1)
+    Path("old.warc").write_bytes(old)
+    assert main(["repair", "old.warc", "-o", "out"]) == Exit.DONE
+    assert capsys.readouterr().out == (
+        "old.warc: nothing to repair; 1 record is older than WARC/1.0: kept unchanged; every verb "
+        "reads them\n"
+    )
 
 
 def test_names_that_clash_and_the_own_folder_are_refused() -> None:

@@ -37,7 +37,7 @@ def test_a_conforming_file(good: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["check", good]) == Exit.DONE
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.splitlines() == ["1 files, 2 records: 0 error, 0 warning, 0 info"]
+    assert err.splitlines() == ["1 file, 2 records: 0 error, 0 warning, 0 info"]
 
 
 def test_a_line_a_finding(bad: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -156,6 +156,20 @@ def test_a_wrong_crc_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert codes(path, capsys) == {"package-crc"}
 
 
+def test_no_member_that_was_read_is_called_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inner = write_package(tmp_path / "inner.wacz", described(plain())).read_bytes()
+    path = write_package(tmp_path / "a.wacz", described({**plain(), "inner.wacz": inner}))
+    main(["check", str(path)])
+    told = capsys.readouterr().err.splitlines()
+    skipped = [line for line in told if "skipped" in line]
+    assert len(skipped) == 1, told
+    # Of a package in a package only the archive files are read.
+    assert skipped[0].startswith("3 files skipped ")
+    assert skipped[0].count("a.wacz/inner.wacz/") == 3
+
+
 def test_every_rule_of_packages_has_a_case() -> None:
     cases = {code for code, _ in BROKEN.values()} | {"package-compression", "package-crc"}
     assert cases == {rule.code for rule in GROUPS["WACZ files"]}

@@ -186,7 +186,7 @@ def test_a_finding_of_validation_is_told(
     monkeypatch.setattr(files_run, "_write_one", write_and_harm)
     run("dedupe", before, "-o", tmp_path / "out", code=Exit.FOUND)
     shown = capsys.readouterr()
-    assert "validation FAILED, 1 findings: do not use" in shown.out
+    assert "validation FAILED, 1 finding: do not use" in shown.out
     assert "c.warc: record 0: " in shown.err
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -149,6 +150,10 @@ def test_alone_it_gives_what_the_store_gives(case: Case, scene: Scene, tmp_path:
     wacz = tmp_path / "c2.wacz"
     report = export(scene.rows, scene.archive, "c2", wacz, standalone=True)
     assert (report.restored, report.requires) == (case.restored, [])
+    assert report.size == wacz.stat().st_size
+    with zipfile.ZipFile(wacz) as package:
+        sizes = {one.filename: one.file_size for one in package.infolist()}
+    assert report.archive_bytes == sum(sizes[n] for n in sizes if n.startswith("archive/"))
     assert "relation" not in described(members(wacz))
     found = given([wacz], tmp_path / "read")
     mended = {name for name, (_, _, digest) in wanted.items() if digest is None}  # type: ignore[attr-defined]

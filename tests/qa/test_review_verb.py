@@ -129,7 +129,7 @@ def test_a_pair_that_is_there_twice_is_said(folder: Path) -> None:
         ask(server, "api/run")  # it serves by now
         server.process.send_signal(signal.SIGTERM)
         _, told = server.process.communicate(timeout=PATIENCE_S)
-    assert "warning: 1 results repeat a pair" in told
+    assert "warning: 1 result repeats a pair" in told
 
 
 def test_pages_that_are_not_looked_at_are_said(folder: Path) -> None:

@@ -53,4 +53,4 @@ def test_the_same_on_a_cluster(
     redis.client.flushall()
     with store_on(cluster, there):
         assert exchange(there, redis) == wanted
-    assert "third: 1 digests reported" in str(wanted)
+    assert "third: 1 digest reported" in str(wanted)

@@ -73,7 +73,7 @@ def test_out_and_in(folder: Path, redis: RunningRedis) -> None:
     assert call(folder, redis, "import", "news", "--dry-run")[1].splitlines() == [
         "first: is as it was exported: nothing taken",
         "second: 3 digests would be reported",
-        "third: 1 digests would be reported",
+        "third: 1 digest would be reported",
         "  never imported here: third-0.wacz  (not yet there)",
     ]
     code, out, _ = call(folder, redis, "import", "news", "--crawl", "third", "--json")
@@ -191,7 +191,7 @@ def test_what_is_withheld_is_counted(folder: Path, redis: RunningRedis) -> None:
             "third: written, open, 0 digests",
         ],
     )
-    assert "1 reported digests left out: look-ups do not give them" in err
+    assert "1 reported digest left out: look-ups do not give them" in err
     assert "6 captures left out: policy-size" in err
     done = call_here(folder, "redis", "export", "news", "--redis", f"{redis.url}x")
     assert (done.returncode, done.stdout) == (2, "")

@@ -132,7 +132,7 @@ def test_what_are_no_lines_is_named(folder: Path, redis: RunningRedis) -> None:
     redis.client.zadd(KEY, dict.fromkeys([*bad, THEIRS], 0))
     code, said = call(folder, redis, "import", "-v")
     assert (code, said.count("not a CDXJ line")) == (3, len(bad))
-    assert f"{KEY}: 1 lines of other archives taken" in said
+    assert f"{KEY}: 1 line of other archives taken" in said
     assert len(externals(folder)) == 1
 
 

@@ -182,7 +182,7 @@ def test_validation_findings_are_reported_and_block_the_commit(
             path.write_bytes(data[: data.rindex(b"\x1f\x8b\x08")])
 
         broken.setattr(TasksHere, "write", write_badly)
-        fails("1 such findings in what tasks have written, and none of it is committed")
+        fails("1 such finding in what tasks have written, and none of it is committed")
     [told] = (landed.folder / "store" / "runs").rglob("validation.jsonl")
     assert json.loads(told.read_text())["code"] == "missing"
     now = landed.state()

@@ -250,7 +250,7 @@ def test_a_directory_that_shortens_a_member_is_refused(tmp_path: Path, size: int
 @pytest.mark.parametrize(
     ("before", "behind", "reason"),
     [
-        (b"x", b"", "1 bytes before the first member"),
+        (b"x", b"", "1 byte before the first member"),
         (b"", b"x", "does not end where it says"),
         (b"", b"PK\x05\x06" + bytes(18), "does not end where it says|not a readable ZIP"),
     ],

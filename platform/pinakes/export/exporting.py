@@ -56,8 +56,9 @@ class ExportReport:
 
     `requires` is what `datapackage.json` names; `restored` and `unresolved` count revisits,
     `signed` what was kept for verifying.  `captures` are those of the index; before it is written,
-    those that stand alone in a member now.  `size` and `sha256` are those of the WACZ file, None
-    before it is written.
+    those that stand alone in a member now.  `archive_bytes` is the size of the archive files in it;
+    before it is written, of those in the store.  `size` and `sha256` are those of the WACZ file,
+    None before it is written.
     """
 
     crawl: str
@@ -192,11 +193,13 @@ class Exporter:
         advance: Advance,
     ) -> None:
         filled: dict[str, Member] = {}
+        report.archive_bytes = 0
         for file in contents.files:
             if request.standalone and self._write_filled(out, file):
                 filled[file.name] = out.last
             else:
                 self._write_file(out, file)
+            report.archive_bytes += out.last.size
             advance(file.size)
             self._at("archive")
         report.captures = write_index(

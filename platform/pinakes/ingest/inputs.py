@@ -43,6 +43,8 @@ class LeftOut:
     """Folders and packages that cannot be read, and archive files that a package says it has, and
     has not."""
 
+    members_are_read: bool = False
+    """Whether all members of these packages are read: none of them is skipped then."""
     packages: list[str] = field(default_factory=list)
     """Those that were taken for folders."""
 
@@ -125,6 +127,8 @@ def unpacked(item: Input, left: LeftOut, *, documents: bool = False) -> Iterator
                 yield Input(f"{place}/{member}", f"{name}/{member}")
             if not documents:
                 for other in package.others(on_refused=lambda _: None):
+                    if left.members_are_read and other in package.members:
+                        continue
                     left.add_other(f"{name}/{other}")
             for member in package.lacks():
                 why = f"its {DATAPACKAGE} names {member}, which is not in it"

@@ -55,6 +55,8 @@ class Repairing:
     target: str
     outcome: str = NOTHING
     records: int = 0
+    older: int = 0
+    """Records of WARC/0.17 and 0.18, which stay as they are."""
     repaired: int = 0
     """Records with a change."""
     changes: int = 0
@@ -92,10 +94,13 @@ def repair_file(
         source.watch(done.reached)
         result = Repairing(file=place, target=str(folder / output_name(place)))
         unsplittable = unsplittable_members(source)
+        arc_hint = ""
         for repair in iter_repairs(source, unsplittable):
             _count(repair, result, tell)
+            if isinstance(repair.item, Record) and repair.item.version.startswith("ARC/"):
+                arc_hint = ": `pinakes convert` makes WARC files of ARC files"
         if not result.records:
-            raise InputRefused("no WARC record in it", file=place)
+            raise InputRefused(f"no WARC record in it{arc_hint}", file=place)
         if not result.changes:
             source.check_unchanged()
             return result
@@ -119,6 +124,7 @@ def _count(repair: Repair, result: Repairing, tell: Callable[[Told], None]) -> N
     if isinstance(item, Record):
         inner = item.inner_offset
         result.records += item.version[:5].upper() == "WARC/"
+        result.older += item.version.startswith("WARC/0.")
     result.repaired += bool(repair.changes)
     result.changes += len(repair.changes)
     result.left += len(repair.left)

@@ -13,6 +13,7 @@ import struct
 import zipfile
 from typing import IO, BinaryIO
 
+from pinakes.counts import count_of
 from pinakes.errors import InputRefused
 
 from .source import watched_fileno
@@ -45,7 +46,7 @@ def refuse_stray_bytes(file: BinaryIO, directory: zipfile.ZipFile, name: str) ->
         if info.header_offset < reached:
             raise InputRefused(f"members overlap: {info.filename!r}", file=name)
         if not reached and info.header_offset:
-            before = f"{info.header_offset} bytes before the first member"
+            before = f"{count_of(info.header_offset, 'byte')} before the first member"
             raise InputRefused(f"not only a ZIP file: {before}", file=name)
         reached = info.header_offset + _LOCAL_HEADER.size + info.compress_size
 

@@ -19,14 +19,19 @@ class GivenFiles:
     """Every archive file, and the packages that some are in; `failed` is whether a folder or
     package could not be read."""
 
-    def __init__(self, names: Iterable[str], console: Console) -> None:
-        """What cannot be read is named, and so is a folder or package with no archive file."""
+    def __init__(
+        self, names: Iterable[str], console: Console, *, members_are_read: bool = False
+    ) -> None:
+        """What cannot be read is named, and so is a folder or package with no archive file.
+
+        `members_are_read`: the verb reads all members of a package, so none of them is skipped.
+        """
         self.failed = False
         self.names: list[str] = []
         self.packages: list[str] = []
         self._console = console
         for name in list(names):  # all, before a folder is walked: a later one may be no path
-            left = LeftOut()
+            left = LeftOut(members_are_read=members_are_read)
             found = [path for path, _ in iter_paths(name, self.warn, console, left)]
             self.packages += left.packages
             if not found:

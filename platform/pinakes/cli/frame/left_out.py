@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pinakes.cli.frame.output import Console, printable
+from pinakes.counts import count_of
 from pinakes.ingest.inputs import LeftOut
 
 
@@ -12,6 +13,5 @@ def say_others(left: LeftOut, console: Console) -> None:
         return
     more = ", …" if left.others > len(left.examples) else ""
     names = ", ".join(map(printable, left.examples))
-    what = "file skipped" if left.others == 1 else "files skipped"
     why = "not named as archive files, or behind links to folders"
-    console.say(f"{left.others:,} {what} ({why}): {names}{more}")
+    console.say(f"{count_of(left.others, 'file')} skipped ({why}): {names}{more}")

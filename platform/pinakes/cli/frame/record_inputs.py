@@ -25,6 +25,7 @@ from pinakes.cli.frame.input_paths import iter_paths
 from pinakes.cli.frame.options import PIPED
 from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesError
 from pinakes.index.entries import Entry, entry_of
 from pinakes.index.not_whole import iter_naming
@@ -218,7 +219,7 @@ def _intact(
     told = 0
     for item in iter_naming(iter_records(source, digests=()), source.name, on_fault):
         if isinstance(item, DamagedStretch):
-            what = f"{item.reason}: {item.end - item.offset} bytes left out"
+            what = f"{item.reason}: {count_of(item.end - item.offset, 'byte')} left out"
             warn(MalformedRecord(what, file=source.name, offset=item.offset))
         else:
             yield source, item

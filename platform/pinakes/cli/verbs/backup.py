@@ -13,6 +13,7 @@ from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs.backup_places import open_snapshots
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.ingest.acts import Actor
 from pinakes.profile import open_folder, open_stores
 
@@ -102,6 +103,7 @@ def _as_object(report: BackupReport) -> dict[str, object]:
 def _sentences(report: BackupReport, place: str) -> str:
     went_on = " (continuing an interrupted one)" * report.went_on
     return (
-        f"{report.act}{went_on}: {report.files:,} files, {report.size:,} bytes in {place}; "
+        f"{report.act}{went_on}: {count_of(report.files, 'file')}, {report.size:,} bytes in "
+        f"{place}; "
         f"all that had ended by {moment(report.watermark_ms)} is in it"
     )

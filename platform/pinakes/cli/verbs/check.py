@@ -18,6 +18,7 @@ from pinakes.cli.frame.repeats import Repeats
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.conformance.rules import Severity
 from pinakes.conformance.table import RULES
+from pinakes.counts import count_of
 from pinakes.errors import InputRefused
 from pinakes.warc.source import Source
 
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     report = _Report(console, Severity[arguments.level.upper()], every=arguments.all)
     folder = configuration_of(arguments).temp_dir
     with archive_inputs_of(arguments, folder) as inputs:
-        given = GivenFiles(inputs.names, console)
+        given = GivenFiles(inputs.names, console, members_are_read=True)
         names, failed = given.names, given.failed
         with (
             ConformanceCheck(folder, open_file=inputs.opened) as check,
@@ -147,7 +148,7 @@ class _Report:
             by_severity[RULES[code].severity] += count
         say = self.console.say
         said = ", ".join(f"{by_severity[level]} {level}" for level in reversed(Severity))
-        say(f"{files} files, {records} records: {said}")
+        say(f"{count_of(files, 'file')}, {count_of(records, 'record')}: {said}")
         order = sorted(self._counts, key=lambda code: (-RULES[code].severity, code))
         for code in order:
             say(f"{self._counts[code]:>8}  {RULES[code].severity!s:<7}  {code}")

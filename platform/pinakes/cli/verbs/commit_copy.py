@@ -14,6 +14,7 @@ from pinakes.cli.frame.job_run import report_job, show_job_results
 from pinakes.cli.frame.options import add_dry_run
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
+from pinakes.counts import count_of
 from pinakes.dedupe.copy.commit_copy import commit_copy, plan_copy
 from pinakes.dedupe.copy.copy_steps import DONE, CopyRequest
 from pinakes.dedupe.validate.receipt import read_receipt
@@ -74,7 +75,7 @@ def _commit(request: CopyRequest, console: Console) -> Exit:
         return Exit.DONE
     with console.progress("commit", total=sum(s.facts.size for s in plan.steps)) as progress:
         written = commit_copy(plan, advance=progress.advance)
-    console.say(f"{written} files written and read back; nothing was deleted")
+    console.say(f"{count_of(written, 'file')} written and read back; nothing was deleted")
     return Exit.DONE
 
 

@@ -19,6 +19,7 @@ from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_o
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.crawl_listing import findings_json, list_crawls, show_crawl
 from pinakes.cli.verbs.crawl_purge import add_references, purge, warn_of
+from pinakes.counts import count_of
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
@@ -118,9 +119,12 @@ def _commit(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
     found = done.findings
     line = f"{request.crawl}: {words}"
     if found.landed or found.never_landed:
-        line += f"; {found.never_landed} reported captures never landed"
+        line += f"; {count_of(found.never_landed, 'reported capture')} never landed"
     if found.unresolved:
-        line += f"; {found.unresolved} revisits refer to nothing in the store"
+        line += (
+            f"; {count_of(found.unresolved, 'revisit refers', 'revisits refer')} to nothing in "
+            "the store"
+        )
     if found.to_reported:
         line += f", {found.to_reported} of them to captures that were reported"
     console.result({"crawl": request.crawl, "outcome": words, **findings_json(found)}, text=line)
@@ -151,7 +155,8 @@ def _take_out(stores: Stores, request: CrawlRequest, console: Console, way: Taki
             "bytes": result.size_bytes,
             "references": [reference._asdict() for reference in result.references],
         },
-        text=f"{result.crawl}: {outcome}; {result.files} files, {result.captures} captures, "
+        text=f"{result.crawl}: {outcome}; {count_of(result.files, 'file')}, "
+        f"{count_of(result.captures, 'capture')}, "
         f"{result.size_bytes} bytes",
     )
     return Exit.DONE if result.is_complete else Exit.SOME_FAILED
@@ -210,7 +215,7 @@ def _required(
     """A line for each other crawl, and below it one for each pair of files."""
     for crawl, some in groupby(sorted(requirements, key=other_crawl), key=other_crawl):
         of_crawl = list(some)
-        yield f"  {crawl}: {sum(one.references for one in of_crawl)} references"
+        yield f"  {crawl}: {count_of(sum(one.references for one in of_crawl), 'reference')}"
         for one in of_crawl:
             yield (
                 f"    {printable(one.archive_file)} -> {printable(one.requires)}: {one.references}"

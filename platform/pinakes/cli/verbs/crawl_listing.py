@@ -11,6 +11,7 @@ from pinakes.catalog.file_rows import FileEntry, scan_entries, scan_inflight
 from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed
 from pinakes.catalog.wacz_rows import ListedWacz, scan_wacz_files
 from pinakes.cli.frame.output import Console, printable
+from pinakes.counts import count_of
 from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.profile import Stores
 
@@ -53,7 +54,9 @@ def show_crawl(stores: Stores, crawl: str, console: Console, *, counts: bool) ->
     for report in reports:
         _say_report(report, console)
     if missing > len(reports):
-        console.say(f"and {missing - len(reports)} more reported captures that have not landed")
+        console.say(
+            f"and {count_of(missing - len(reports), 'more reported capture')} that never landed"
+        )
 
 
 def findings_json(found: CommitFindings) -> dict[str, int]:
@@ -92,7 +95,8 @@ def _say(
     totals = read_totals(stores.rows, entry.crawl)
     numbers = {name: totals.now(name) for name in ("files", "captures", "bytes")}
     line = f"{entry.crawl}  {entry.state}  {entry.facts.collection}  "
-    line += ", ".join(f"{number} {name}" for name, number in numbers.items()) + " landed"
+    line += ", ".join(count_of(number, name.removesuffix("s")) for name, number in numbers.items())
+    line += " landed"
     if counts is not None:
         line += f"; {_counts_text(counts)}"
     if reports:
@@ -116,13 +120,14 @@ def _say(
 
 def _counts_text(counts: BrowsertrixCounts) -> str:
     return (
-        f"{counts.total_urls} URLs, {counts.dupe_urls} of them duplicates, "
+        f"{count_of(counts.total_urls, 'URL')}, {counts.dupe_urls} of them duplicates, "
         f"{counts.total_crawl_size} bytes crawled, {counts.conserved_size} conserved"
     )
 
 
 def _say_wacz(listed: ListedWacz, console: Console) -> None:
     wacz = listed.wacz
+    captures = "- captures" if wacz.captures is None else count_of(wacz.captures, "capture")
     console.result(
         {
             "wacz": listed.name,
@@ -132,7 +137,7 @@ def _say_wacz(listed: ListedWacz, console: Console) -> None:
             "captures": wacz.captures,
             "source": wacz.source,
         },
-        text=f"  {printable(listed.name)}  WACZ  {wacz.captures} captures  {wacz.size} bytes",
+        text=f"  {printable(listed.name)}  WACZ  {captures}  {wacz.size} bytes",
     )
 
 

@@ -9,6 +9,7 @@ from pinakes import __version__
 from pinakes.catalog.crawl_rows import PURGED, PURGING
 from pinakes.catalog.references import Reference
 from pinakes.cli.frame.output import Console, printable
+from pinakes.counts import count_of
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import LISTED
 from pinakes.profile import Stores
@@ -93,9 +94,10 @@ def _say(
         console.warn(problem)
     outcome = _outcome(report, only_says=only_says)
     summary = (
-        f"{report.crawl}: {outcome}; {report.files} files, {report.captures} captures, "
+        f"{report.crawl}: {outcome}; {count_of(report.files, 'file')}, "
+        f"{count_of(report.captures, 'capture')}, "
         f"{report.freed_bytes} bytes freed, about {report.added_bytes} added; "
-        f"{len(report.promoted) + len(report.filled)} references full again, "
+        f"{count_of(len(report.promoted) + len(report.filled), 'reference')} full again, "
         f"{len(report.repointed)} re-pointed, {len(report.dangling)} dangling"
     )
     lines = [f"{report.crawl}: {outcome}" if report.references else summary]

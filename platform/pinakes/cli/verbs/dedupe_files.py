@@ -129,5 +129,7 @@ def _verdict(call: FilesCall, validation: Validation, console: Console) -> str:
         console.warn(f"{found.file}: record {found.ordinal}: {found.code}: {found.message}")
     if not validation.passed:
         count = len(validation.open_discrepancies)
-        return f"validation FAILED, {count:,} findings: do not use {printable(call.output)}"
+        return (
+            f"validation FAILED, {count_of(count, 'finding')}: do not use {printable(call.output)}"
+        )
     return "validated: each record is as before, or a revisit that resolves to the same bytes"

@@ -14,7 +14,9 @@ from pinakes.cli.frame.input_paths import GivenFiles
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.errors import ConfigError, PinakesError
+from pinakes.export.description import Described
 from pinakes.export.exporting import Exporter, ExportReport, ExportRequest
 from pinakes.export.plain_files import FilesExporter
 from pinakes.index.external_sort import SortSpace
@@ -86,7 +88,9 @@ def _export_files(
     total = sum(size_at(name) or 0 for name in given.names)
     if dry_run:
         require_absent(target)
-        what = f"{len(given.names)} files, {total:,} bytes: would be exported to {target}"
+        what = (
+            f"{count_of(len(given.names), 'file')}, {total:,} bytes: would be exported to {target}"
+        )
         console.result({"path": str(target), "files": len(given.names)}, text=what)
         return given.exit(Exit.DONE)
     exporter = FilesExporter(
@@ -107,8 +111,7 @@ def _export_files(
             "captures": done.captures,
             "archive_bytes": done.archive_bytes,
         },
-        text=f"{target}: {done.files} files, {done.captures} captures, {done.archive_bytes:,} "
-        f"bytes; {done.size:,} bytes in all",
+        text=f"{target}: {_contents(done)}; {done.size:,} bytes in all",
     )
     return given.exit(Exit.DONE)
 
@@ -153,18 +156,28 @@ def _export(
     return Exit.SOME_FAILED if problems else Exit.DONE
 
 
+def _contents(done: ExportReport | Described) -> str:
+    files, captures = count_of(done.files, "file"), count_of(done.captures, "capture")
+    return f"{files}, {captures}, {done.archive_bytes:,} bytes"
+
+
 def _show(report: ExportReport, target: Path, console: Console) -> None:
     would = "would be " if report.sha256 is None else ""
     parts = [
         f"{report.crawl}: {would}exported to {target}",
-        f"{report.files} files, {report.captures} captures, {report.archive_bytes:,} bytes",
+        _contents(report),
     ]
+    if report.size is not None:
+        parts.append(f"{report.size:,} bytes in all")
     if report.requires:
-        parts.append(f"requires {len(report.requires)} files of other crawls")
+        parts.append(f"requires {count_of(len(report.requires), 'file')} of other crawls")
     if report.restored:
-        parts.append(f"{report.restored} revisits of other crawls full")
+        parts.append(f"{count_of(report.restored, 'revisit')} of other crawls full")
     if report.unresolved:
-        parts.append(f"{report.unresolved} revisits refer to nothing that is in the store")
+        parts.append(
+            f"{count_of(report.unresolved, 'revisit refers', 'revisits refer')} to "
+            "nothing that is in the store"
+        )
     if report.signed:
         parts.append(f"{report.signed} signed descriptions kept")
     console.result(

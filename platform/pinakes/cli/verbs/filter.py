@@ -29,6 +29,7 @@ from pinakes.cli.frame.record_inputs import (
     size_of,
 )
 from pinakes.cli.frame.selection_options import add_selection, is_selected, selection_of
+from pinakes.counts import count_of
 from pinakes.dedupe.references.originals import Name, Wanted, WithDigest, names_of, sure_names
 from pinakes.errors import ConfigError, DigestMismatch, MalformedRecord
 from pinakes.index.selection import Selection
@@ -225,7 +226,7 @@ def _tell(taken: Taken, output: str, written: int, console: Console, *, dry_run:
         "bytes": written,
     }
     kinds = ", ".join(f"{count:,} {name}" for name, count in sorted(taken.types.items()))
-    text = f"{printable(output)}: {taken.records:,} records"
+    text = f"{printable(output)}: {count_of(taken.records, 'record')}"
     text += f" ({kinds})" if kinds else ""
     if dry_run or not taken.records:
         text += ", nothing written"

@@ -21,6 +21,7 @@ from pinakes.cli.frame.options import (
     inputs_of,
 )
 from pinakes.cli.frame.output import Console, printable
+from pinakes.counts import count_of
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.cdxj import CdxLine
 from pinakes.index.inflated import GZIP, inflated
@@ -77,7 +78,7 @@ def _import(stores: Stores, request: ImportCdxRequest, console: Console) -> Exit
         if lines.is_whole or taken:
             console.result(
                 {"file": name, "lines": taken, "left_out": lines.bad},
-                text=f"{printable(name)}: {taken:,} lines {would}taken{left_out}",
+                text=f"{printable(name)}: {count_of(taken, 'line')} {would}taken{left_out}",
             )
     return Exit.SOME_FAILED if failed else Exit.DONE
 

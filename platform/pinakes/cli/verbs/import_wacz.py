@@ -28,6 +28,7 @@ from pinakes.cli.frame.store_place import store_place
 from pinakes.cli.verbs.crawl_purge import add_references, purge_all
 from pinakes.cli.verbs.import_wacz_report import ImportReport
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.errors import Busy, ConfigError, InputRefused, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts
 from pinakes.hbase_schema.wacz_cells import WaczPlace
@@ -202,7 +203,7 @@ class _ImportVerb:
                 self._console.warn(f"{printable(place)}: still being written; skipped")
             say_others(left, self._console)
             if beside.others:
-                what = f"{beside.others:,} archive files beside WACZ files skipped"
+                what = f"{count_of(beside.others, 'archive file')} beside WACZ files skipped"
                 names = ", ".join(map(printable, beside.examples))
                 self._console.say(f"{what} (`pinakes ingest` lands them): {names}")
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 from pinakes.catalog.wacz_rows import FAILED, QueueEntry
 from pinakes.cli.frame.output import Console, printable
+from pinakes.counts import count_of
 from pinakes.errors import PinakesError
 from pinakes.ingest.wacz_import import Imported
 from pinakes.ingest.wacz_queue import MissingCrawl
@@ -30,7 +31,7 @@ class ImportReport:
     def queued(self, entry: QueueEntry, state: str) -> None:
         """What is in the queue, and in which state."""
         why = f": {entry.failure.why}" if entry.failure and state == FAILED else ""
-        times = f" {entry.failure.attempts} times" if entry.failure else ""
+        times = f" {count_of(entry.failure.attempts, 'time')}" if entry.failure else ""
         self._console.result(
             {
                 "wacz": entry.wacz.place,
@@ -66,7 +67,6 @@ class ImportReport:
         self._counts.update(imported=1, captures=captures, bytes=imported.size)
         into = f"{printable(imported.crawl)}/{printable(imported.name)}"
         count = len(imported.files)
-        files = "1 file" if count == 1 else f"{count:,} files"
         self._console.result(
             {
                 "wacz": entry.wacz.place,
@@ -78,7 +78,8 @@ class ImportReport:
                 "files": count,
                 "captures": captures,
             },
-            text=f"{into}: imported, {imported.size:,} bytes, {files}, {captures:,} captures",
+            text=f"{into}: imported, {imported.size:,} bytes, {count_of(count, 'file')}, "
+            f"{count_of(captures, 'capture')}",
         )
 
     def known(self, place: str, crawl: str, name: str, sha256: str | None) -> None:
@@ -133,9 +134,9 @@ class ImportReport:
 
     def summarise(self, where: str) -> None:
         counts = self._counts
-        count = counts["imported"]
-        done = f"{count:,} {'WACZ file' if count == 1 else 'WACZ files'} imported"
-        parts = [f"{done}: {counts['bytes']:,} bytes, {counts['captures']:,} captures"]
+        imported = count_of(counts["imported"], "WACZ file")
+        captures = count_of(counts["captures"], "capture")
+        parts = [f"{imported} imported: {counts['bytes']:,} bytes, {captures}"]
         if counts["was there"]:
             parts.append(f"{counts['was there']:,} were there")
         if counts["failed"]:

@@ -123,7 +123,8 @@ class IngestLoop:
             if self._busy and not waits:
                 waits = True
                 self._console.say(
-                    f"waiting for {len(self._busy)} files that other processes are ingesting"
+                    f"waiting for {count_of(len(self._busy), 'file')} that other processes are "
+                    "ingesting"
                 )
 
     def watch(self, listing: Callable[[], Iterable[Seen]], settle_s: float) -> None:

@@ -13,6 +13,7 @@ from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of
 from pinakes.cli.frame.selection_options import add_selection, chosen, is_selected, selection_of
+from pinakes.counts import count_of
 from pinakes.index.entries import Entry
 from pinakes.index.record_fields import RecordField, fields_of
 from pinakes.index.selection import Selection
@@ -158,7 +159,10 @@ class Stats:
 
     def lines(self) -> Iterable[str]:
         """What people read: the most frequent of each kind."""
-        yield f"{self.files:,} files, {self.all.records:,} records, {self.all.bytes:,} bytes"
+        yield (
+            f"{count_of(self.files, 'file')}, {count_of(self.all.records, 'record')}, "
+            f"{self.all.bytes:,} bytes"
+        )
         for name, title in _TABLES:
             table: dict[str, Count] = getattr(self, name)
             if not table:

@@ -21,6 +21,7 @@ from pinakes.cli.verbs.manifest_lines import (
     write_lines,
     write_stats,
 )
+from pinakes.counts import count_of
 from pinakes.dedupe.decide.counting import ProcessCount
 from pinakes.dedupe.decide.process import process_lines
 from pinakes.index.external_sort import SortSpace
@@ -91,7 +92,8 @@ def _tell(request: ProcessRequest, count: ProcessCount, console: Console) -> Non
 def describe_decisions(count: ProcessCount) -> str:
     """What was decided, in a sentence or two."""
     text = (
-        f"{count.originals:,} records stay full, {count.duplicates:,} duplicates "
+        f"{count_of(count.originals, 'record stays', 'records stay')} full, "
+        f"{count_of(count.duplicates, 'duplicate')} "
         f"of {count.duplicate_bytes:,} compressed bytes"
     )
     for what, counts in (("full for a reason", count.full), ("take no part", count.skipped)):

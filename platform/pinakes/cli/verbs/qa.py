@@ -14,6 +14,7 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs import qa_export, qa_review, qa_run, qa_train
 from pinakes.cli.verbs.qa_pages import PageChoice, add_pages, choice_of, drawn_pages, name_missing
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.profile import open_stores
 from pinakes.qa.sample.draw import Drawn
 
@@ -47,7 +48,7 @@ def _sample(choice: PageChoice, configuration: Configuration, console: Console) 
         for drawn in drawn_pages(stores, choice, console):
             found.append(drawn)
             console.result(_as_object(drawn), text=_line(drawn))
-    console.say(f"{len(found):,} pages")
+    console.say(f"{count_of(len(found), 'page')}")
     return Exit.SOME_FAILED if name_missing(choice, found, console) else Exit.DONE
 
 

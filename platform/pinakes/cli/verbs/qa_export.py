@@ -12,6 +12,7 @@ from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.errors import ConfigError
 from pinakes.profile import open_stores
 
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         pairs, _ = reviewed_pairs(read_pairs(arguments.folder))
         with output_file(arguments.output, console) as out:
             count = write_xml_archive((pair.judged.result for pair in pairs), out)
-        console.say(f"{count:,} documents")
+        console.say(f"{count_of(count, 'document')}")
         return Exit.DONE
     if arguments.missing:
         if arguments.form in ("xml", "pagelyzer"):

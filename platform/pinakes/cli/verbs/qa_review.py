@@ -13,6 +13,7 @@ from pinakes.cli.frame.listening import LOOPBACK_NAMES, add_port, impatient, lis
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.errors import InputRefused
 from pinakes.profile import ROWS, open_stores
 
@@ -58,7 +59,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         console.warn(extent.not_captured)
     pairs, repeated = reviewed_pairs(judged)
     if repeated:
-        console.warn(f"{repeated:,} results repeat a pair: the worst of each pair is shown")
+        console.warn(
+            f"{count_of(repeated, 'result repeats', 'results repeat')} a pair: the worst "
+            "of each pair is shown"
+        )
     run = pairs[0].judged.result.run
     images = {
         view.image
@@ -92,7 +96,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             # After the #: browsers do not send it, so that it is in no log.
             address = f"{url}#token={token}"
             console.result({"url": address, "pairs": len(pairs)}, text=address)
-            console.say(f"{len(pairs):,} pairs of run {board.run}; stop with Ctrl-C")
+            console.say(f"{count_of(len(pairs), 'pair')} of run {board.run}; stop with Ctrl-C")
             console.flush()
             serve()
             console.say("stopped")

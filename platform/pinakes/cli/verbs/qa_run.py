@@ -17,6 +17,7 @@ from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.qa_pages import PageChoice, add_pages, choice_of, drawn_pages, name_missing
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
@@ -196,7 +197,9 @@ def _look(request: RunRequest, configuration: Configuration, console: Console) -
     told = [verdict for verdict in Verdict if verdict not in across]
     found = ", ".join(f"{file.verdicts[verdict]:,} {verdict.value}" for verdict in told)
     before = len(drawn) - len(tasks)
-    console.say(f"{len(drawn):,} pages; pairs: {found}; pages judged by an earlier run: {before:,}")
+    console.say(
+        f"{count_of(len(drawn), 'page')}; pairs: {found}; pages judged by an earlier run: {before:,}"
+    )
     missing = name_missing(request.pages, drawn, console)
     if lost or missing:
         return Exit.SOME_FAILED

@@ -11,6 +11,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.profile import open_stores
 from pinakes.qa.judging.model import NAMES
 
@@ -56,7 +57,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         "after": done.after.as_json(),
     }
     text = (
-        f"{done.file}: {done.after.pairs:,} settled pairs, each judged by models not trained with "
+        f"{done.file}: {count_of(done.after.pairs, 'settled pair')}, each judged by models not "
+        "trained with "
         f"its site: right {_percent(done.before)} before ({done.old}), {_percent(done.after)} after"
     )
     console.result(entry, text=text)

@@ -15,6 +15,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.config import Configuration
+from pinakes.counts import count_of
 from pinakes.dedupe.decide.policy import parse_policies
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.index.external_sort import SortSpace
@@ -199,7 +200,7 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
         state = crawls.states[crawl]
         exchange.console.result(
             {"crawl": crawl, "state": state, "outcome": "written", "digests": digests},
-            text=f"{crawl}: written, {state}, {digests:,} digests",
+            text=f"{crawl}: written, {state}, {count_of(digests, 'digest')}",
         )
     if not crawls.chosen:
         nothing = "no crawl is open or committed and may be given out"
@@ -214,13 +215,19 @@ def _say_rest(console: Console, done: Exported, gathered: Gathered) -> None:
     for crawl in done.taken_out:
         console.result({"crawl": crawl, "outcome": "taken out"}, text=f"{crawl}: taken out")
     if gathered.several_bodies:
-        console.say(f"{gathered.several_bodies:,} digests left out: several bodies have them")
+        console.say(
+            f"{count_of(gathered.several_bodies, 'digest')} left out: several bodies have them"
+        )
     if gathered.unwritable:
-        console.say(f"{gathered.unwritable:,} captures left out: a blank in their URL, or no UTF-8")
+        console.say(
+            f"{count_of(gathered.unwritable, 'capture')} left out: a blank in their URL, or no UTF-8"
+        )
     for why, number in sorted(gathered.unwanted.items()):
-        console.say(f"{number:,} captures left out: {why}")
+        console.say(f"{count_of(number, 'capture')} left out: {why}")
     if gathered.withheld:
-        console.say(f"{gathered.withheld:,} reported digests left out: look-ups do not give them")
+        console.say(
+            f"{count_of(gathered.withheld, 'reported digest')} left out: look-ups do not give them"
+        )
 
 
 def _import_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
@@ -239,7 +246,7 @@ def _import_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
 
 
 def _say_imported(console: Console, one: ImportedCrawl) -> None:
-    count = f"{one.reported:,} digests " if one.reported else ""
+    count = f"{count_of(one.reported, 'digest')} " if one.reported else ""
     missing = [file._asdict() for file in one.missing]
     reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(one.left_out.items()))
     left_out = f"; left out: {reasons}" if reasons else ""
@@ -274,7 +281,7 @@ def _export_lines(exchange: _Exchange, request: RedisRequest) -> Exit:
     )
     exchange.console.result(
         {"key": key.decode(), "lines": done.lines, "taken_out": done.taken_out},
-        text=f"{printable(key.decode())}: {done.lines:,} lines written, "
+        text=f"{printable(key.decode())}: {count_of(done.lines, 'line')} written, "
         f"{done.taken_out:,} taken out",
     )
     return exchange.exit
@@ -302,6 +309,6 @@ def _import_lines(exchange: _Exchange, request: RedisRequest) -> Exit:
     would = "would be " if request.dry_run else ""
     exchange.console.result(
         {"key": key.decode(), "lines": count},
-        text=f"{printable(key.decode())}: {count:,} lines of other archives {would}taken",
+        text=f"{printable(key.decode())}: {count_of(count, 'line')} of other archives {would}taken",
     )
     return exchange.exit

@@ -20,6 +20,7 @@ from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of,
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
+from pinakes.counts import count_of
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.write.duplicates import Duplicates
 from pinakes.dedupe.write.in_place import InPlaceRewriting
@@ -275,5 +276,7 @@ def _size(names: Sequence[str]) -> int:
 
 
 def _sentence(name: str, counts: Mapping[str, Any]) -> str:
-    text = f"{name}: {counts['revisits']:,} revisits, {counts['saved_bytes']:,} bytes saved"
+    text = (
+        f"{name}: {count_of(counts['revisits'], 'revisit')}, {counts['saved_bytes']:,} bytes saved"
+    )
     return text + left_full_text(counts["left_full"])

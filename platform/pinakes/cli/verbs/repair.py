@@ -12,6 +12,7 @@ from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.options import add_dry_run, add_inputs
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.output_names import refuse_clashes
+from pinakes.counts import count_of
 from pinakes.errors import ONE_FILE_ONLY
 from pinakes.rewrite.header_mends import REMOVED
 from pinakes.rewrite.repair_file import Repairing, Told, repair_file
@@ -78,9 +79,15 @@ def _sentence(result: Repairing) -> str:
     parts = [f"{result.file}: {result.outcome}"]
     if result.changes:
         parts = [f"{result.file} -> {result.target}: {result.outcome}"]
-        parts.append(f"changes: {result.changes}, in {result.repaired} of {result.records} records")
+        parts.append(
+            f"changes: {result.changes}, in {result.repaired} of "
+            f"{count_of(result.records, 'record')}"
+        )
     if result.proven_bytes is not None:
-        parts.append(f"{result.proven_bytes} bytes of blocks compared")
+        parts.append(f"{count_of(result.proven_bytes, 'byte')} of blocks compared")
+    if result.older:
+        are = count_of(result.older, "record is", "records are")
+        parts.append(f"{are} older than WARC/1.0: kept unchanged; every verb reads them")
     if result.left:
         parts.append(f"errors left: {result.left}")
     return printable("; ".join(parts))

@@ -25,6 +25,7 @@ from pinakes.cli.verbs.manifest_lines import (
     write_stats,
 )
 from pinakes.cli.verbs.process import describe_decisions
+from pinakes.counts import count_of
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Collision, Decisions, ProcessCount, ResolveCount
 from pinakes.dedupe.decide.foreign import ForeignLines
@@ -174,12 +175,13 @@ def _sorted(lines: Iterator[ManifestLine], space: SortSpace) -> Iterator[Manifes
 
 def _describe(count: ResolveCount, compare: str, console: Console) -> None:
     if compare == "none":
-        console.say(f"{count.records:,} records, their digests trusted")
+        console.say(f"{count_of(count.records, 'record')}, their digests trusted")
     else:
         console.say(
-            f"{count.records:,} records, {count.clusters:,} digests, {count.contents:,} contents, "
-            f"{count.compared_bytes:,} bytes compared"
-            + (f", {count.believed:,} records by their digests" if count.believed else "")
+            f"{count_of(count.records, 'record')}, {count_of(count.clusters, 'digest')}, "
+            f"{count.contents:,} contents, "
+            f"{count_of(count.compared_bytes, 'byte')} compared"
+            + (f", {count_of(count.believed, 'record')} by their digests" if count.believed else "")
         )
     for collision in count.collisions[:_NAMED_COLLISIONS]:
         console.warn(_collision(collision))

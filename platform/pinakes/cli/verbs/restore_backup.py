@@ -10,6 +10,7 @@ from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_o
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.backup import SOFTWARE, moment, verify
 from pinakes.cli.verbs.backup_places import open_restorer
+from pinakes.counts import count_of
 from pinakes.profile import RUNS, open_archive, open_folder, schema_of
 
 
@@ -60,7 +61,7 @@ def _tell(report: RestoreReport, console: Console) -> Exit:
     for problem in report.problems:
         console.warn(problem)
     console.say(
-        f"{report.files:,} files, {report.size:,} bytes, as of "
+        f"{count_of(report.files, 'file')}, {report.size:,} bytes, as of "
         f"{moment(report.facts.watermark_ms)}; next: pinakes fsck"
     )
     return Exit.SOME_FAILED if report.problems else Exit.DONE

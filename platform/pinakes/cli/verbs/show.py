@@ -20,6 +20,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_raw, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.captures import Place, format_ms, key_or_place, withdrawal_words
+from pinakes.counts import count_of
 from pinakes.errors import (
     ConfigError,
     InputRefused,
@@ -229,7 +230,7 @@ def _show_record(record: Record, place: Place, view: View, console: Console) -> 
                 f"{printable(place.file)}:{record.offset}, {record.length} bytes",
                 _text(record.header.raw).rstrip("\r\n").replace("\r\n", "\n"),
                 *([_text(head).rstrip("\r\n").replace("\r\n", "\n")] if head else []),
-                f"payload: {record.payload_size} bytes, {record.payload_digest()}",
+                f"payload: {count_of(record.payload_size, 'byte')}, {record.payload_digest()}",
                 *(f"finding: {f.offset}: {f.code}: {f.message}" for f in record.findings),
             ]
         ),

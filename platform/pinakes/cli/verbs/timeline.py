@@ -16,6 +16,7 @@ from pinakes.cli.verbs.captures import (
     withdrawn_object,
 )
 from pinakes.cli.verbs.lookup import add_limit, limit_of
+from pinakes.counts import count_of
 from pinakes.errors import ConfigError
 from pinakes.index.urlkey import urlkey
 from pinakes.profile import open_stores
@@ -58,5 +59,5 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             else:
                 continue
             count += 1
-    console.say(f"{key}: {count} captures")
+    console.say(f"{key}: {count_of(count, 'capture')}")
     return Exit.DONE

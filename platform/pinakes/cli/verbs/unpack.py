@@ -21,6 +21,7 @@ from pinakes.cli.frame.record_inputs import (
     size_of,
 )
 from pinakes.cli.frame.selection_options import add_selection, is_selected, selection_of
+from pinakes.counts import count_of
 from pinakes.errors import (
     ConfigError,
     DigestMismatch,
@@ -206,7 +207,7 @@ class _Unpack:
     def text(self) -> str:
         """What was done, in a line."""
         counts = self._counts
-        parts = [f"{counts['files']:,} files, {counts['bytes']:,} bytes"]
+        parts = [f"{count_of(counts['files'], 'file')}, {count_of(counts['bytes'], 'byte')}"]
         if counts["old"]:
             parts.append(f"already there: {counts['old']:,}")
         if counts["empty"]:

@@ -185,9 +185,10 @@ def sentence(result: Recompression) -> str:
     change = sizes(result.bytes_before, result.bytes_after)
     parts = [f"{result.file} -> {result.target}: {result.outcome}, {records}", change]
     if stretches := len(result.stretches):
-        parts.append(f"{stretches} stretches that are no record, kept unchanged")
+        are = count_of(stretches, "stretch that is", "stretches that are")
+        parts.append(f"{are} no record, kept unchanged")
     if result.sampled_records is not None:
-        parts.append(f"by a sample of {result.sampled_records} records")
+        parts.append(f"by a sample of {count_of(result.sampled_records, 'record')}")
     elif result.outcome == PLANNED:
         parts.append("by all records")
     if result.outcome == UNCHANGED:

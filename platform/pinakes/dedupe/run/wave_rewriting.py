@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from uuid import uuid4
 
+from pinakes.counts import count_of
 from pinakes.errors import DigestMismatch, PinakesError
 
 from .batches import FilePairs, FileTask, iter_batches
@@ -74,8 +75,9 @@ class WaveRewriter:
         count = self._files.write_validation(each._asdict() for each in amiss)
         self._files.forget_wave()
         raise DigestMismatch(
-            f"validation: record {first.ordinal}: {first.message}; {count:,} such findings in what "
-            f"tasks have written, and none of it is committed: see {VALIDATION} of this run",
+            f"validation: record {first.ordinal}: {first.message}; "
+            f"{count_of(count, 'such finding')} in what tasks have written, and none of it is "
+            f"committed: see {VALIDATION} of this run",
             file=first.file,
             offset=first.offset,
         )
