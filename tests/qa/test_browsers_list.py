@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from hashlib import sha256
 from pathlib import Path
 
+import brotli
 import pytest
 
 from pinakes.errors import ConfigError, DigestMismatch, StoreUnavailable
@@ -125,7 +126,6 @@ def pack(members: dict[str, bytes]) -> bytes:
 @pytest.fixture
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An npm whose `pack` copies what lies in a file of ours."""
-    brotli = pytest.importorskip("brotli")
     renderer = pack({"libEGL.so": b"GL"})
     content = pack(
         {

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zlib
 
+import brotli
 import pytest
 
 from pinakes.warc.decoders import FIRST_BYTES, is_coded
@@ -33,12 +34,10 @@ def test_a_coded_body_is_known(coding: str) -> None:
 @pytest.mark.parametrize("coding", [*CODED, "br"])
 @pytest.mark.parametrize("body", [PAGE, b"", b"{}"], ids=["html", "empty", "json"])
 def test_a_decoded_body_is_known(coding: str, body: bytes) -> None:
-    pytest.importorskip("brotli")
     assert not is_coded(coding, body[:FIRST_BYTES])
 
 
 def test_brotli() -> None:
-    brotli = pytest.importorskip("brotli")
     assert is_coded("br", brotli.compress(PAGE)[:100])
 
 
@@ -57,7 +56,6 @@ assert is_coded("br", coded)
 
 def test_a_few_bytes_that_stand_for_256_mib_cost_little() -> None:
     """In a process of its own, which gets 64 MiB more."""
-    pytest.importorskip("brotli")
     done = subprocess.run([sys.executable, "-c", BOMB], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -105,7 +105,7 @@ def _decoded(record: Record, algorithm: str) -> Digest | None:
 
     Memory is bounded; a body that decodes to more than 4 GiB is a zip bomb and has none.
     """
-    # Not brotli, whose package is not everywhere: what is stored must not depend on it.
+    # Not br: what has landed was judged without it, and `fsck --full` compares with that.
     if not _CODINGS.issuperset(codings_of(record)):
         return None
     try:

@@ -17,7 +17,6 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote_plus, urlencode
 
-from pinakes.errors import MissingExtra
 from pinakes.warc.codings import Undecodable, codings_of, dechunked, decoded
 from pinakes.warc.decoders import peeked
 from pinakes.warc.record import Record
@@ -69,7 +68,7 @@ def request_query(record: Record) -> str | None:
     for without_codings in (decoded, dechunked):
         try:
             return method_query(http.method, content_type, length, without_codings(record))
-        except (Undecodable, MissingExtra):
+        except Undecodable:
             length = http.get("content-length")
     return method_query(http.method, content_type, length, record.payload())
 

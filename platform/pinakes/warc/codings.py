@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pinakes.errors import MissingExtra
-
 from .decoders import (
     DECODERS,
     FIRST_BYTES,
@@ -105,7 +103,6 @@ def decoded(record: Coded, *, content: bool = True) -> Pieces:
 
     Raises:
         Undecodable: naming a coding that is unknown, or that the body is not in.
-        MissingExtra: for brotli without its package.
     """
     inner = codings_of(record) if content else []
     outer = _transfer_codings_of(record)
@@ -172,8 +169,6 @@ def decoded_digest(
     try:
         for piece in _bounded(decoded(record, content=content), most_bytes):
             state.update(piece)
-    except MissingExtra as error:
-        raise NotDecodedHere(str(error)) from error
     except NotDecodedHere:
         raise
     except Undecodable:

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import chain
 from typing import Protocol
 
+import brotli
 from zstandard import ZstdDecompressor, ZstdError
-
-from pinakes.errors import MissingExtra
 
 from .zstd_format import FRAME_MAGIC, is_start
 
@@ -89,10 +86,8 @@ def _inflates(first: bytes, window_bits: int) -> bool:
 
 
 def _is_brotli(first: bytes) -> bool:
-    if not first or find_spec("brotli") is None:
-        return bool(first)
-    import brotli
-
+    if not first:
+        return False
     try:
         brotli.Decompressor().process(first, output_buffer_limit=_MOST_DECODED_BYTES)
     except brotli.error:
@@ -143,10 +138,7 @@ class _BrotliDecoder(Protocol):
 
 
 def _unbrotli(pieces: Pieces) -> Pieces:
-    try:
-        decoder: _BrotliDecoder = import_module("brotli").Decompressor()
-    except ImportError as error:
-        raise MissingExtra("brotli is not installed: pip install brotli") from error
+    decoder: _BrotliDecoder = brotli.Decompressor()
     for data in _steps(pieces, _STEP_BYTES):
         yield _step(decoder, data)
         while not decoder.is_finished() and (more := _step(decoder, b"")):

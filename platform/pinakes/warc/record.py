@@ -246,7 +246,6 @@ class Record:
         Raises:
             MalformedRecord: the body is not in the coding that its header names, or nobody
                 knows that coding.
-            MissingExtra: for br without the package brotli.
         """
         try:
             yield from decoded(self)
@@ -261,7 +260,7 @@ class Record:
         Raises:
             InputRefused: it is longer than `limit_bytes` (None: any length), as the content of
                 a few kilobytes may be.
-            MalformedRecord, MissingExtra: as `content_pieces`.
+            MalformedRecord: as `content_pieces`.
         """
         parts, size = [], 0
         for piece in self.content_pieces():

@@ -27,7 +27,6 @@ from pinakes.errors import (
     DigestMismatch,
     InputRefused,
     MalformedRecord,
-    MissingExtra,
 )
 from pinakes.extract.folder import PutFile, put_file
 from pinakes.extract.index_file import IndexFile
@@ -174,8 +173,8 @@ class _Unpack:
         """The body decoded; as it is stored, under another name, where it cannot be."""
         try:
             return put_file(self._folder, path, record.content_pieces, suffix=time)
-        except (MalformedRecord, MissingExtra) as error:
-            why = str(error.__cause__ or error) if isinstance(error, MalformedRecord) else error
+        except MalformedRecord as error:
+            why = error.__cause__ or error
             self._inputs.warn(
                 MalformedRecord(
                     f"{why}: written as it is stored, with .stored behind its name",
