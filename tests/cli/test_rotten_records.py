@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from archive_builders import HTTP, frame
+from archive_builders import HTTP
 from landed_stores import LandedStore, page, revisit, sha1_of
+from rotten import FORMS, flips
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.cli import main
@@ -24,15 +25,6 @@ from pinakes.warc.record import IN_MEMORY_BYTES
 URI, AGAIN = "http://example.org/page", "http://example.org/again"
 DATE, LATER = "2020-01-02T03:04:05Z", "2021-01-01T00:00:00Z"
 BODY = random.Random(7).randbytes(600).hex().encode()
-FORMS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
-    "gzip": ("a.warc.gz", lambda record: record),
-    "zstd": ("a.warc.zst", lambda record: frame(gzip.decompress(record))),
-    "zstd-without-checksum": (
-        "a.warc.zst",
-        lambda record: frame(gzip.decompress(record), checksum=False),
-    ),
-    "plain": ("a.warc", gzip.decompress),
-}
 
 
 class Rotting(NamedTuple):
@@ -56,18 +48,10 @@ def rotting(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rotting]
     name, made = request.param
     whole = gzip.decompress(page(URI, BODY, extra=[("WARC-Payload-Digest", sha1_of(BODY))]))
     store = LandedStore(tmp_path / "store")
-    store.land("one", name, made(gzip.compress(whole)))
+    store.land("one", name, made(whole))
     store.land("two", "r.warc.gz", revisit(AGAIN, LATER, URI, DATE))
     yield Rotting(store, store.folder / "archive" / "one" / name, whole[:-4])
     store.close()
-
-
-def flips(data: bytes, count: int) -> Iterator[bytes]:
-    """The bytes with one bit changed, at places spread over all of them."""
-    chosen = random.Random(1)
-    for number in range(count):
-        at = len(data) * number // count
-        yield data[:at] + bytes([data[at] ^ 1 << chosen.randrange(8)]) + data[at + 1 :]
 
 
 VERBS = {

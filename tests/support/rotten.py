@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import zstandard
+from archive_builders import frame, member
 
 _MEMBER = b"\x1f\x8b\x08"
 _START = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
@@ -16,6 +18,22 @@ _DICTIONARY = b"\x5d\x2a\x4d\x18"
 _HEAD = re.compile(rb"WARC/1\.\d\r\n(.*?)\r\n\r\n", re.DOTALL)
 _ADDRESS = (b"warc-target-uri", b"warc-date")
 _REFERENCE = (b"warc-refers-to-target-uri", b"warc-refers-to-date")
+
+
+FORMS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "gzip": ("a.warc.gz", member),
+    "zstd": ("a.warc.zst", frame),
+    "zstd-without-checksum": ("a.warc.zst", partial(frame, checksum=False)),
+    "plain": ("a.warc", bytes),
+}
+"""By how rot shows in them: the name of a file, and what makes of a record one in it."""
+
+
+def flips(data: bytes, count: int, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+    """The data with one bit flipped, at places spread over a part of it."""
+    size = (len(data) if end is None else end) - start
+    for number in range(count):
+        yield flipped(data, start + size * number // count)
 
 
 def flipped(data: bytes, at: int, seed: int = 0) -> bytes:

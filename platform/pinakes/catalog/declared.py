@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from pinakes.warc.codings import NotDecodedHere, codings_of, decoded_digest
 from pinakes.warc.digest import Digest, format_digest, parse_digest
-from pinakes.warc.record import UNREADABLE, Record
+from pinakes.warc.record import Record
 
 _MOST_DECODED_BYTES = 1 << 32
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "zstd"})
@@ -49,7 +49,7 @@ def may_stand_for(declared: str | None, body: Record) -> bool:
     speaks against it; with one that cannot be computed (in an unknown spelling, or by another
     algorithm) it is not proven.
     """
-    if any(finding.code in UNREADABLE for finding in body.findings):
+    if body.damage:
         return False
     own = body.header.payload_digest
     if declared is None or declared == own:

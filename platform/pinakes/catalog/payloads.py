@@ -21,7 +21,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.digest import Digest, parse_digest
 from pinakes.warc.reader import read_record
-from pinakes.warc.record import UNREADABLE, Record
+from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .captures import (
@@ -156,7 +156,7 @@ def open_body(
 
 def _is_proven(revisit: Capture, declared: str | None, original: Capture, record: Record) -> bool:
     """Whether a revisit has the body of this record: that of another URI than it names is read."""
-    if any(finding.code in UNREADABLE for finding in record.findings):
+    if record.damage:
         return False
     named = revisit.facts.refers_to_target_uri or revisit.facts.target_uri
     is_by_dedupe = revisit.dedupe is not None and revisit.dedupe.refers_to_key is not None

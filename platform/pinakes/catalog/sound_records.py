@@ -24,7 +24,7 @@ from pinakes.warc.dates import format_17
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.field_names import WARC_BLOCK_DIGEST_KEY
 from pinakes.warc.members import has_checksums
-from pinakes.warc.record import UNREADABLE, Record
+from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .captures import COLUMNS, TABLE, decode_capture, get_captures
@@ -63,8 +63,8 @@ def require_sound(
 
 def _why_unsound(source: Source, record: Record, landed: CaptureFacts | None) -> str | None:
     known = landed.findings if landed is not None else ()
-    for finding in record.findings:
-        if finding.code in UNREADABLE and finding.code not in known:
+    for finding in record.damage:
+        if finding.code not in known:
             return finding.message
     if landed is None:
         return None
@@ -121,7 +121,9 @@ def _why_not_as_declared(record: Record, landed: CaptureFacts | None) -> str | N
     over = verified_over(record) if record.type in ("response", "resource") else None
     if over == "none":
         return f"its body has not the digest that it declares, {record.header.payload_digest}"
-    wrong = (one for one in record.findings if over is None and one.code in _LENGTHS)
+    if over not in (None, "unreadable"):
+        return None
+    wrong = (one for one in record.findings if one.code in _LENGTHS)
     return next((f"{one.message}, and no digest shows that it is whole" for one in wrong), None)
 
 

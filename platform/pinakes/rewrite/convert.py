@@ -38,7 +38,7 @@ from pinakes.warc.field_names import (
 from pinakes.warc.file_names import base_name
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import iter_records
-from pinakes.warc.record import UNREADABLE, Record
+from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.write import format_header, name_record
 
@@ -215,7 +215,7 @@ def _codes(record: Record) -> set[str]:
 def _is_cut_off(record: Record) -> bool:
     """Whether the block may be incomplete; a length that is off by one does not count."""
     missing = record.content_length - record.block_size
-    return missing > 1 or bool(_codes(record) & UNREADABLE)
+    return missing > 1 or bool(record.damage)
 
 
 def _content_type(record: Record, uri: str) -> str:

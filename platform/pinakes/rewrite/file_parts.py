@@ -19,7 +19,6 @@ from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import (
     IN_MEMORY_BYTES,
-    UNREADABLE,
     DamagedStretch,
     MemoryBody,
     Record,
@@ -197,9 +196,8 @@ def _why_unread(item: Item | None, following: Item | None) -> str:
     for each in (item, following):
         if isinstance(each, DamagedStretch):
             return each.reason
-        for finding in each.findings if each is not None else ():
-            if finding.code in UNREADABLE:
-                return finding.message
+        if each is not None and each.damage:
+            return each.damage[0].message
     return "bytes that cannot be read"
 
 

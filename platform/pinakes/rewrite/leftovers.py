@@ -12,7 +12,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.revisit_targets import FULL
 from pinakes.errors import DigestMismatch
 from pinakes.warc.reader import iter_records
-from pinakes.warc.record import UNREADABLE, Record
+from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import is_tombstone
 
@@ -46,6 +46,6 @@ def _whole_records(archive: ArchiveReader, name: str) -> Iterator[tuple[_Key, by
         for item in iter_records(Source(file, name=name), digests=("sha256",)):
             if not isinstance(item, Record) or is_tombstone(item.header):
                 continue
-            if not any(finding.code in UNREADABLE for finding in item.findings):
+            if not item.damage:
                 sha256 = item.payload_hash("sha256") if item.type in FULL else None
                 yield item.header.outline(), sha256

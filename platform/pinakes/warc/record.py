@@ -179,6 +179,11 @@ class Record:
         return strip_brackets(self.header.field(WARC_RECORD_ID_KEY))
 
     @property
+    def damage(self) -> list[Finding]:
+        """The findings by which bytes of the block may be missing or wrong."""
+        return [finding for finding in self.findings if finding.code in UNREADABLE]
+
+    @property
     def block_size(self) -> int:
         """Bytes of the block that are stored: fewer than `content_length` if it is truncated."""
         return self.body.size

@@ -28,7 +28,7 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 from pinakes.warc.changed_revisit import CHANGED_FIELD, old_revisit
 from pinakes.warc.reader import iter_records, read_record
-from pinakes.warc.record import UNREADABLE, DamagedStretch, Record
+from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.revisit import Unwritable, is_ours, restore_header
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import is_tombstone
@@ -291,7 +291,7 @@ def _restored(record: Record) -> bytes:
 
 
 def _harm_of(record: Record) -> frozenset[str]:
-    return UNREADABLE.intersection(finding.code for finding in record.findings)
+    return frozenset(finding.code for finding in record.damage)
 
 
 def _body_of(record: Record) -> bytes:
