@@ -487,6 +487,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+STRIDE = pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.large)])
+
+
+@STRIDE
 @pytest.mark.parametrize(
     ("runner", "then"),
     [
@@ -500,13 +504,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_killed_at_any_step_and_run_again(
-    made: Path, tmp_path: Path, runner: str | None, then: str
+    made: Path, tmp_path: Path, runner: str | None, then: str, stride: int
 ) -> None:
     with copied_scene(made, tmp_path / "whole") as scene:
         before = records(scene)
     then, _, again = then.partition(" ")
     form = then if again else "zst"
-    for step in count():
+    for step in count(0, stride):
         folder = tmp_path / str(step)
         with copied_scene(made, folder):
             pass
@@ -541,6 +545,7 @@ def test_killed_at_any_step_and_run_again(
     assert step > (30 if runner is None else 20)
 
 
+@STRIDE
 @pytest.mark.parametrize(
     "applied",
     [
@@ -549,13 +554,13 @@ def test_killed_at_any_step_and_run_again(
     ],
 )
 def test_dropping_old_generations_that_fails_at_any_call(
-    made: Path, tmp_path: Path, applied: bool
+    made: Path, tmp_path: Path, applied: bool, stride: int
 ) -> None:
     """What is current is whole, and the same once more ends it."""
     with copied_scene(made, tmp_path / "made") as scene:
         recompress(scene, "zst", "c2")
         before, now = records(scene), names(scene)
-    for number in count(1):
+    for number in count(1, stride):
         folder = tmp_path / str(number)
         with copied_scene(tmp_path / "made", folder) as scene:
             failing = FailingArchiveStore(scene.archive, number, applied=applied)
@@ -572,6 +577,7 @@ def test_dropping_old_generations_that_fails_at_any_call(
     assert number > 15
 
 
+@STRIDE
 @pytest.mark.parametrize(
     "words",
     [
@@ -580,12 +586,12 @@ def test_dropping_old_generations_that_fails_at_any_call(
     ],
 )
 def test_verb_killed_at_any_call_that_writes(
-    made: Path, tmp_path: Path, words: Sequence[str]
+    made: Path, tmp_path: Path, words: Sequence[str], stride: int
 ) -> None:
     with copied_scene(made, tmp_path / "whole") as scene:
         before = records(scene)
     words = ["--min-file-saving", "0", *words]
-    for step in count():
+    for step in count(0, stride):
         folder = tmp_path / str(step)
         with copied_scene(made, folder):
             pass

@@ -20,6 +20,8 @@ from verbs_here import call_here
 from pinakes.cli import main
 from pinakes.shared_index.server import require_kind
 
+NO_LENGTH = b"$zz\r\n"
+NUMBERS = b"*2\r\n:0\r\n*2\r\n:1\r\n:2\r\n" * 9_999
 NEW = b"new" * 800
 LINE = (
     'org,example)/new 20260102030405 {"url":"http://example.org/new","mime":"text/html",'
@@ -227,12 +229,13 @@ def test_a_server_that_is_no_redis(folder: Path, redis: RunningRedis, junk: byte
         assert "does not answer as a Redis does: is this the right address?" in done.stderr
 
 
-@pytest.mark.parametrize("crawler", ["browsertrix", "pywb"])
 @pytest.mark.parametrize(
-    "junk",
+    ("crawler", "junk"),
     [
-        pytest.param(b"$zz\r\n", id="no length"),
-        pytest.param(b"*2\r\n:0\r\n*2\r\n:1\r\n:2\r\n" * 9_999, id="lists of numbers"),
+        pytest.param("browsertrix", NO_LENGTH, id="browsertrix, no length"),
+        pytest.param("pywb", NUMBERS, id="pywb, lists of numbers"),
+        pytest.param("browsertrix", NUMBERS, id="browsertrix, numbers", marks=pytest.mark.large),
+        pytest.param("pywb", NO_LENGTH, id="pywb, no length", marks=pytest.mark.large),
     ],
 )
 def test_junk_at_any_moment_leaves_all_or_nothing(
@@ -317,10 +320,11 @@ def _killed_at(folder: Path, words: list[str], step: int) -> bool:
 
 
 @pytest.mark.slow
-def test_an_export_killed_anywhere(folder: Path, redis: RunningRedis) -> None:
+@pytest.mark.parametrize("stride", [2, pytest.param(1, marks=pytest.mark.large)])
+def test_an_export_killed_anywhere(folder: Path, redis: RunningRedis, stride: int) -> None:
     words = ["redis", "export", "news", "--redis", redis.url, "-q"]
     outcomes = set()
-    for step in itertools.count():
+    for step in itertools.count(0, stride):
         redis.client.flushall()
         Crawler(redis, "runs").add(sha256_text(NEW), f"{SITE}new", "20260102030420", 900)
         before = redis.dump()

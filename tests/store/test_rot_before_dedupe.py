@@ -23,12 +23,23 @@ pytestmark = pytest.mark.slow
 BODY = random.Random(48).randbytes(6000)
 COPIES = {"c1": ("1", "2020-01-01T00:00:00Z"), "c2": ("2", "2021-01-01T00:00:00Z")}
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
-HOWS = [
-    pytest.param((), id="bytes"),
-    pytest.param(("--compare", "sha256"), id="sha256"),
-    pytest.param(("--compare", "none"), id="none"),
-    pytest.param(("--compare", "none", "-j", "2"), id="two processes"),
-    pytest.param(("--compare", "none", "--runner", "inline"), id="jobs"),
+HOWS = {
+    "bytes": (),
+    "sha256": ("--compare", "sha256"),
+    "none": ("--compare", "none"),
+    "two processes": ("--compare", "none", "-j", "2"),
+    "jobs": ("--compare", "none", "--runner", "inline"),
+}
+# Each way on gzip, and each layout; all of both are for `make test-large`.
+CASES = [
+    pytest.param(
+        layout,
+        how,
+        id=f"{layout}-{name}",
+        marks=[] if layout == "gzip" or name == "bytes" else pytest.mark.large,
+    )
+    for layout in ("gzip", "frames", "plain")
+    for name, how in HOWS.items()
 ]
 
 
@@ -56,9 +67,8 @@ def archive_files(store: Path) -> list[Path]:
     return sorted(path for path in (store / "archive").rglob("*") if names.match(path.name))
 
 
-@pytest.mark.parametrize("layout", ["gzip", "frames", "plain"])
-@pytest.mark.parametrize("how", HOWS)
-def test_the_last_whole_copy_stays(how: tuple[str, ...], layout: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("layout", "how"), CASES)
+def test_the_last_whole_copy_stays(layout: str, how: tuple[str, ...], tmp_path: Path) -> None:
     land(tmp_path, layout)
     store, kept = tmp_path / "store", tmp_path / "kept"
     [rotting] = (path for path in archive_files(store) if path.parent.name == "c1")
