@@ -198,7 +198,8 @@ def _look(request: RunRequest, configuration: Configuration, console: Console) -
     found = ", ".join(f"{file.verdicts[verdict]:,} {verdict.value}" for verdict in told)
     before = len(drawn) - len(tasks)
     console.say(
-        f"{count_of(len(drawn), 'page')}; pairs: {found}; pages judged by an earlier run: {before:,}"
+        f"{count_of(len(drawn), 'page')}; pairs: {found}; "
+        f"pages judged by an earlier run: {before:,}"
     )
     missing = name_missing(request.pages, drawn, console)
     if lost or missing:

@@ -220,7 +220,8 @@ def _say_rest(console: Console, done: Exported, gathered: Gathered) -> None:
         )
     if gathered.unwritable:
         console.say(
-            f"{count_of(gathered.unwritable, 'capture')} left out: a blank in their URL, or no UTF-8"
+            f"{count_of(gathered.unwritable, 'capture')} left out: "
+            "a blank in their URL, or no UTF-8"
         )
     for why, number in sorted(gathered.unwanted.items()):
         console.say(f"{count_of(number, 'capture')} left out: {why}")
