@@ -51,6 +51,33 @@ def test_an_unknown_file_is_named_and_nothing_changed(words: tuple[str, ...], st
     assert {path: path.read_bytes() for path in archive.rglob("*.warc.gz")} == before
 
 
+def test_a_generation_that_rows_do_not_know_counts_where_it_alone_is_whole(tmp_path: Path) -> None:
+    """Rows as they were before dedupe, and a landed file cut: what refers to the original is in
+    the generation that looks like a leftover."""
+    write_crawls(tmp_path, 1)
+    store = tmp_path / "store"
+    archive = store / "archive"
+
+    def act(*words: object) -> None:
+        assert call(*words, "--store", store).exit_code == 0, words
+
+    act("init")
+    act("ingest", tmp_path / "one", "--crawl", "c1")
+    act("ingest", tmp_path / "two", "--crawl", "c2")
+    shutil.copy(store / "rows.sqlite", tmp_path / "old.sqlite")
+    act("dedupe", "--all", *ANY_SAVING)
+    shutil.copy(tmp_path / "old.sqlite", store / "rows.sqlite")
+    [rewritten, *_] = sorted((archive / "c2" / "g2").glob("*.warc.gz"))
+    landed = archive / "c2" / rewritten.name
+    landed.write_bytes(landed.read_bytes()[:100])
+    before = {path: path.read_bytes() for path in archive.rglob("*.warc.gz")}
+    who = ("--reason", "asked", "--by", "somebody")
+    answer = call("withdraw", "http://example.org/1", *who, "--store", store)
+    assert answer.exit_code == 3
+    assert f"c2/g2/{rewritten.name}: is no generation in the catalogue" in answer.err
+    assert {path: path.read_bytes() for path in archive.rglob("*.warc.gz")} == before
+
+
 @pytest.mark.parametrize(
     ("tables", "why"),
     [

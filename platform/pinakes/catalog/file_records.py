@@ -103,8 +103,14 @@ def known_names(
     for number in range(1, entry.generation + 1 if is_unfinished else last + 1):
         yield name_of(entry, generations, number)
     if is_unfinished:
-        for number in range(entry.generation + 1, last + 2):
-            yield from possible_names(entry.archive_file, number)
+        yield from unfinished_names(entry, generations)
+
+
+def unfinished_names(entry: FileEntry, generations: Mapping[int, GenerationFacts]) -> Iterator[str]:
+    """Yield the names that generations behind the current one may have."""
+    last = max((entry.generation, *generations))
+    for number in range(entry.generation + 1, last + 2):
+        yield from possible_names(entry.archive_file, number)
 
 
 def older_names(entry: FileEntry) -> list[str]:

@@ -11,9 +11,10 @@ from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .crawl_rows import scan_crawls
-from .file_records import known_names, read_generations
+from .file_records import known_names, read_generations, unfinished_names
 from .file_rows import scan_entries
 from .kept_dictionaries import parse_kept_name
+from .leftovers import require_nothing_more
 from .sidecar import sidecar_name
 
 _SIDECAR = sidecar_name("")
@@ -27,19 +28,32 @@ def iter_unknown_files(
     The next generation of a file is known: an act may have published it.  Two scans; memory: the
     names of all generations.
     """
+    there, known, unfinished = _names(store, archive, crawl)
+    yield from (name for name in there if name not in known and name not in unfinished)
+
+
+def _names(
+    store: RowStore, archive: ArchiveStore, crawl: str | None
+) -> tuple[list[str], set[str], dict[str, str]]:
+    """The files that are there; the names of generations up to the current ones; and those that
+    the next ones may have, with the current one's."""
     there = [
         stored.name
         for stored in archive.list(crawl or "")
         if not stored.name.endswith(_SIDECAR) and parse_kept_name(stored.name) is None
     ]
     known: set[str] = set()
+    unfinished: dict[str, str] = {}
     # Behind the list: what has landed in between is known.
     for entry in scan_entries(store, crawl):
         is_gone = entry.state is not None and entry.state.is_gone
         if not (entry.state is FileState.REFUSED or is_gone):
             generations = read_generations(store, entry.archive_file)
-            known.update(known_names(entry, generations, is_unfinished=True))
-    yield from (name for name in there if name not in known)
+            known.update(known_names(entry, generations, is_unfinished=False))
+            unfinished.update(
+                dict.fromkeys(unfinished_names(entry, generations), entry.stored_name)
+            )
+    return there, known - unfinished.keys(), unfinished
 
 
 def require_crawls_known(store: RowStore, archive: ArchiveStore, collection: str) -> None:
@@ -69,10 +83,18 @@ def require_crawls_known(store: RowStore, archive: ArchiveStore, collection: str
 
 def require_all_known(store: RowStore, archive: ArchiveStore) -> None:
     """Raise DigestMismatch where the archive holds a file that the catalogue does not know: before
-    something is taken away that it may refer to."""
-    for name in iter_unknown_files(store, archive):
-        raise DigestMismatch(
-            "the catalogue does not know this file, and it may refer to what is to go: see "
-            "`pinakes fsck`; nothing was changed",
-            file=name,
-        )
+    something is taken away that it may refer to.
+
+    Of what an act that died has left of a next generation both are read: where it alone holds a
+    record whole, the rows may have been put back old, and its references count.
+    """
+    there, known, unfinished = _names(store, archive, None)
+    for name in there:
+        if name in unfinished:
+            require_nothing_more(archive, name, archive, unfinished[name])
+        elif name not in known:
+            raise DigestMismatch(
+                "the catalogue does not know this file, and it may refer to what is to go: see "
+                "`pinakes fsck`; nothing was changed",
+                file=name,
+            )

@@ -23,6 +23,7 @@ from pinakes.catalog.file_records import iter_sidecar, possible_names, read_gene
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import Held, read_entry, require_claim
 from pinakes.catalog.generation_rows import mark_of
+from pinakes.catalog.leftovers import require_nothing_more
 from pinakes.catalog.record_rows import location_of
 from pinakes.catalog.sidecar import SidecarOf, SidecarRow, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, DigestMismatch
@@ -41,7 +42,6 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .leftovers import require_nothing_more
 from .replace import Replacement, copy_file_with_replacements, write_pieces
 
 _BATCH_ROWS = 4000

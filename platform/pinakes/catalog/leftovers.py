@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.revisit_targets import FULL
 from pinakes.errors import DigestMismatch
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import is_tombstone
+
+from .revisit_targets import FULL
 
 _Key = tuple[str | None, str | None, str | None]
 """URI, date and record id."""
