@@ -6,6 +6,7 @@ each record; no reference was written that does not resolve; and what was given 
 captured, or the verb said that it is not.  The judge is `rot_judge`: zlib and Zstandard's library.
 
     python tests/support/rot_loop.py FIRST END    rounds by their numbers; prints what it finds
+    python tests/support/rot_loop.py FIRST END --cluster FOLDER    on the servers of this folder
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ import os
 import pickle
 import random
 import shutil
-import sqlite3
 import sys
 import tempfile
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rot_damage import damage, damage_folder, stored_files
+from rot_damage import damage, damage_folder
 from rot_judge import Inventory, Known, take_inventory, whole_records
 from rot_scene import COMPRESSIONS, CRAWLS, MOMENTS, URIS, Scene, build_scene
 from store_chain import ANY_SAVING, Answer, call
+from stored_things import Folders, Place, StoredThings, StoreInFolder
 from verbs_here import call_here
 
 BATCH = 100
@@ -64,14 +65,14 @@ class Round:
     moment: str
     folder: Path
     dice: random.Random
+    place: Place
     said: list[str] = field(default_factory=list)
     found: list[str] = field(default_factory=list)
     acts: list[str] = field(default_factory=list)
     refused: int = 0
 
     def __post_init__(self) -> None:
-        shutil.copytree(self.scene.folder / self.moment, self.folder)
-        self.store = self.folder / "store"
+        self.store: StoredThings = self.place.lay(self.scene.store(self.moment), self.folder)
         landed = CRAWLS[:2] if self.moment in MOMENTS[:2] else CRAWLS
         self.landed = {
             name: known for name, known in self.scene.truth.items() if known.crawl in landed
@@ -81,13 +82,14 @@ class Round:
 
     def rot(self) -> None:
         number = MOMENTS.index(self.moment)
-        earlier = self.scene.store(self.dice.choice(MOMENTS[:number])) if number else None
+        moment = self.dice.choice(MOMENTS[:number]) if number else None
+        earlier = StoreInFolder(self.scene.store(moment)) if moment else None
         self.said.append("damage: " + damage(self.dice, self.store, earlier))
 
     # --- acts
 
     def act(self) -> None:
-        verb = self.dice.choice(tuple(_ACTS))
+        verb = self.dice.choice([one for one in _ACTS if one not in self.place.LEFT_OUT])
         before = self.inventory()
         answer = _ACTS[verb](self)
         self.acts.append(verb)
@@ -98,7 +100,8 @@ class Round:
         self.judge(verb, before, self.inventory())
 
     def call(self, *words: object, store: Path | None = None) -> Answer:
-        return in_child(lambda: call(*words, "--store", store or self.store))
+        named = self.store.options if store is None else ("--store", store)
+        return in_child(lambda: call(*words, *named))
 
     def take_away(self, is_taken: Callable[[Known], bool], *words: object) -> Answer:
         """Call a verb that may take these records, and payloads that no others have."""
@@ -109,10 +112,12 @@ class Round:
     # --- judging
 
     def inventory(self) -> Inventory:
-        archive = self.store / "archive"
-        files = (archive / name for name in sorted(stored_files(self.store)))
-        contents = (path.read_bytes() for path in files if path.suffix != ".parquet")
+        contents = (self.store.files.read(name) for name in self.archive_files())
         return take_inventory(contents, self.scene.truth)
+
+    def archive_files(self) -> list[str]:
+        """What is stored beside sidecars, of all generations."""
+        return [name for name in self.store.files.names() if not name.endswith(".parquet")]
 
     def judge(self, verb: str, before: Inventory, after: Inventory) -> None:
         kept = {known.sha256 for known in self.landed.values()}
@@ -246,17 +251,18 @@ def _export(round_: Round) -> Answer:
 
 
 def _restore_files(round_: Round) -> Answer:
-    archive, target = round_.store / "archive", round_.folder / f"files-{len(round_.acts)}"
-    names = sorted(one for one in stored_files(round_.store) if not one.endswith(".parquet"))
-    name = round_.dice.choice(names)
+    archive = round_.store.archive_here(round_.folder / f"archive-{len(round_.acts)}")
+    target = round_.folder / f"files-{len(round_.acts)}"
+    name = round_.dice.choice(round_.archive_files())
     answer = round_.call("restore", archive / name, "-o", target, "--dir", archive)
     round_.judge_given("restore", answer, _contents(target))
     return answer
 
 
 def _dedupe_files(round_: Round) -> Answer:
-    archive, target = round_.store / "archive", round_.folder / f"deduplicated-{len(round_.acts)}"
-    names = sorted(one for one in stored_files(round_.store) if not one.endswith(".parquet"))
+    archive = round_.store.archive_here(round_.folder / f"archive-{len(round_.acts)}")
+    target = round_.folder / f"deduplicated-{len(round_.acts)}"
+    names = round_.archive_files()
     # One generation of each: two of one name would go to one place.
     chosen = {Path(name).name: archive / name for name in names if name.startswith("c1")}
     answer = round_.call("dedupe", *chosen.values(), "-o", target, "--min-saving-bytes", "none")
@@ -284,23 +290,25 @@ def _give(verb: str, *options: str) -> Callable[[Round], Answer]:
 
 
 def _printed(round_: Round, verb: str, key: str, *options: str) -> tuple[Answer, bytes]:
+    def give() -> Answer:
+        done = call_here(round_.folder, "-q", verb, key, *options, *round_.store.options)
+        return Answer(done.returncode, done.stdout, done.stderr)
 
-    done = call_here(round_.folder, "-q", verb, key, *options, "--store", str(round_.store))
-    body = done.stdout.encode("utf-8", "surrogateescape")
-    return Answer(done.returncode, "", done.stderr), body
+    answer = in_child(give)
+    return answer._replace(out=""), answer.out.encode("utf-8", "surrogateescape")
 
 
-def _capture_keys(store: Path) -> Iterator[tuple[str, str]]:
+def _capture_keys(store: StoredThings) -> Iterator[tuple[str, str]]:
     """Keys of captures, and the record id at the end of each: the row says it, as it landed."""
-    with closing(sqlite3.connect(store / "rows.sqlite")) as rows:
-        found = rows.execute("SELECT row, value FROM captures WHERE col=?", (b"m:capture",))
-        for key, value in found:
-            _, mark, after = bytes(value).partition(b'"record_id":"')
-            if mark:
-                yield (
-                    bytes(key).decode("utf-8", "surrogateescape"),
-                    after.partition(b'"')[0].decode("latin-1"),
-                )
+    for cell in store.cells():
+        if (cell.table, cell.column) != ("captures", b"m:capture"):
+            continue
+        _, mark, after = bytes(cell.value).partition(b'"record_id":"')
+        if mark:
+            yield (
+                bytes(cell.row).decode("utf-8", "surrogateescape"),
+                after.partition(b'"')[0].decode("latin-1"),
+            )
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -342,10 +350,10 @@ class Scenes:
         return self._built[compression, seed]
 
 
-def play(number: int, scenes: Scenes, folder: Path) -> Round:
+def play(number: int, scenes: Scenes, folder: Path, place: Place) -> Round:
     """One round by its number: the same for the same number, but for names of acts and times."""
     dice = random.Random(number)
-    one = Round(scenes.of(number), dice.choice(MOMENTS), folder / str(number), dice)
+    one = Round(scenes.of(number), dice.choice(MOMENTS), folder / str(number), dice, place)
     for _ in range(dice.choice((1, 1, 2))):
         one.rot()
     for _ in range(dice.randrange(1, 4)):
@@ -353,15 +361,15 @@ def play(number: int, scenes: Scenes, folder: Path) -> Round:
         if dice.random() < 0.3:
             one.rot()
     if not one.found:
+        one.store.remove()
         shutil.rmtree(one.folder)
     return one
 
 
-def main(first: int, end: int) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="rot-"))
-    scenes, acts, refused, bad = Scenes(folder), Counter[str](), 0, 0
+def main(first: int, end: int, place: Place, folder: Path) -> int:
+    scenes, acts, refused, bad, began = Scenes(folder), Counter[str](), 0, 0, time.monotonic()
     for number in range(first, end):
-        one = play(number, scenes, folder)
+        one = play(number, scenes, folder, place)
         acts.update(one.acts)
         refused += one.refused
         if one.found:
@@ -369,8 +377,22 @@ def main(first: int, end: int) -> int:
             print(f"round {number} ({one.folder}, {one.moment})", *one.said, sep="\n  ")
             print(*(f"  !! {what}" for what in one.found), sep="\n", flush=True)
     print(f"{end - first} rounds, {bad} with findings, {refused} acts refused; {dict(acts)}")
+    print(f"{(time.monotonic() - began) / (end - first):.1f} s a round")
     return 1 if bad else 0
 
 
+def main_on_cluster(first: int, end: int, servers: Path, folder: Path) -> int:
+    """The same on servers that are started if they do not run, and left running."""
+    from shared_cluster import start_cluster
+    from stored_on_cluster import stores_on
+
+    with stores_on(start_cluster(servers, frozenset({"thrift2"})), folder) as place:
+        return main(first, end, place, folder)
+
+
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+    first, end, *cluster = sys.argv[1:]
+    folder = Path(tempfile.mkdtemp(prefix="rot-"))
+    if cluster:
+        sys.exit(main_on_cluster(int(first), int(end), Path(cluster[1]).absolute(), folder))
+    sys.exit(main(int(first), int(end), Folders(), folder))
