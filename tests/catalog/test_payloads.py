@@ -190,7 +190,17 @@ def test_however_it_is_named_it_is_found(store: LandedStore, name: str) -> None:
     assert body_in_store(store, pair) == pair.body
 
 
-@pytest.mark.parametrize("name", sorted(named_originals.NOT_PROVEN.keys() - {"no digest"}))
+# Both declare the same digest, as a writer that hashes something else gives all its records: the
+# original that landed so has the body of its capture.
+_OF_ONE_WRITER = {
+    "URI and date of a body that is not the one declared",
+    "a digest of its URI whose body is not the one declared",
+}
+
+
+@pytest.mark.parametrize(
+    "name", sorted(named_originals.NOT_PROVEN.keys() - {"no digest"} - _OF_ONE_WRITER)
+)
 def test_what_nothing_proves_is_not_given(store: LandedStore, name: str) -> None:
     with pytest.raises(UnresolvedReference):
         body_in_store(store, named_originals.NOT_PROVEN[name])

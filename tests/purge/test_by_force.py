@@ -59,6 +59,12 @@ def _findings(scene: Scene) -> list[str]:
     return [finding.code for finding in found]
 
 
+def _referring(scene: Scene) -> list[str]:
+    """Who wrote what refers to the first crawl."""
+    found = scan_references(scene.rows, scene.archive, "c1", COLLECTION)
+    return sorted(one.written_by for one in found)
+
+
 def _refused_by_purge(scene: Scene) -> int:
     return len(purge(scene, 1, REFUSE).references)
 
@@ -143,12 +149,17 @@ def test_a_removal_that_nothing_refers_to_leaves_no_pin(tmp_path: Path) -> None:
 
 
 def test_under_another_name_it_is_another_record(tmp_path: Path) -> None:
-    """What names the old one by its key still dangles, and is named; a crawler's does not."""
+    """What names the old one by its key dangles until it is put right; a crawler's does not."""
     with make_scene(tmp_path, ()) as scene:
         _purged_by_force(scene)
         (scene.crawls / "c1" / "a.warc.gz").unlink()
         write(scene, 1, capture(1, 1), capture(1, 2), name="b.warc.gz")
         scene.land(1)
-        assert _findings(scene) == ["reference"]
-        found = scan_references(scene.rows, scene.archive, "c1", COLLECTION)
-        assert [one.written_by for one in found] == ["crawler"]
+        assert _referring(scene) == ["crawler"]
+        found = list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings())
+        assert {one.file.partition("/")[0] for one in found} <= {"c1", "c2"}
+        for one in found:
+            assert one.mend is not None, one
+            one.mend()
+        assert _findings(scene) == []
+        assert _referring(scene) == ["crawler", "dedupe"]
