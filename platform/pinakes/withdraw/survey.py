@@ -1,8 +1,9 @@
 """What belongs to the captures to be withdrawn, and what refers to them.
 
 A pass over the sidecars of the collection finds revisits of the targets, ours by the row key that
-they note, a crawler's by the URI and second (or digest) that it names; another, over the files of
-the crawls concerned, what belongs to the targets (`companions`).
+they note, a crawler's by the URI and second (or digest) that it names.  Each sidecar is held
+against the heads of its file's records first.  Another pass, over the files of the crawls
+concerned, finds what belongs to the targets (`companions`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from pinakes.catalog.captures import Capture, get_captures, scan_captures_of
 from pinakes.catalog.payloads import has_digest
+from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.withdrawals import is_entombed
 from pinakes.dedupe.run.collection import Collection
@@ -65,38 +67,56 @@ class Survey:
 
 
 def survey_targets(
-    rows: RowStore, collection: Collection, targets: dict[bytes, Target], references: str
+    rows: RowStore,
+    collection: Collection,
+    targets: dict[bytes, Target],
+    references: str,
+    proven: ProvenSidecars,
 ) -> Survey:
     """Look for what belongs to these captures of a collection, and for what refers to them.
 
     Memory: what is found.
+
+    Raises:
+        DigestMismatch: what a file refers to is not known for sure.
     """
     found = Survey(dict(targets))
-    _find_references(rows, collection, found, references)
+    _find_references(rows, collection, found, references, proven)
     _find_records(collection, found)
     return found
 
 
 def is_refused(
-    rows: RowStore, collection: Collection, targets: dict[bytes, Target], references: str
+    rows: RowStore,
+    collection: Collection,
+    targets: dict[bytes, Target],
+    references: str,
+    proven: ProvenSidecars,
 ) -> bool:
     """Whether revisits by crawlers refer to these, for which nothing can be provided.
 
     Reads sidecars, and of the records of such revisits those that may be ours.
+
+    Raises:
+        DigestMismatch: what a file refers to is not known for sure.
     """
     found = Survey(dict(targets))
-    _find_references(rows, collection, found, references)
+    _find_references(rows, collection, found, references, proven)
     return bool(found.unprovided)
 
 
 def _find_references(
-    rows: RowStore, collection: Collection, found: Survey, references: str
+    rows: RowStore,
+    collection: Collection,
+    found: Survey,
+    references: str,
+    proven: ProvenSidecars,
 ) -> None:
     wanted = _Wanted(rows, collection, found.targets)
     with_it: dict[bytes, bytes] = {}
     landed: list[Reference] = []
-    for name in sorted(collection.entries):
-        for row in collection.sidecar_rows(name):
+    for name, entry in sorted(collection.entries.items()):
+        for row in proven.rows(entry.stored_name):
             key = row.row_key
             if key is None or key in found.targets or is_entombed(row):
                 continue

@@ -25,6 +25,7 @@ from pinakes.catalog.leases import (
     leave_lease,
     release_lease,
 )
+from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.catalog.unknown_files import require_all_known
 from pinakes.catalog.withdrawals import put_withdrawals, refuse_bytes
@@ -69,6 +70,7 @@ class Withdrawer:
         self._actor = actor
         self._software = software
         self._at = at
+        self._proven = ProvenSidecars(archive)
 
     def plan(self, request: WithdrawalRequest) -> Iterator[WithdrawalReport]:
         """What would be done, collection by collection; changes nothing, and takes no lease.
@@ -97,7 +99,11 @@ class Withdrawer:
             name
             for name, some in sorted(targets.by_collection.items())
             if is_refused(
-                self._rows, Collection(self._rows, self._archive, name), some, request.references
+                self._rows,
+                Collection(self._rows, self._archive, name),
+                some,
+                request.references,
+                self._proven,
             )
         ]
 
@@ -202,7 +208,9 @@ class Withdrawer:
         report: WithdrawalReport,
     ) -> tuple[Survey, Choice]:
         """What is concerned, and what becomes of references; noted in the report."""
-        found = survey_targets(self._rows, collection, dict(targets), request.references)
+        found = survey_targets(
+            self._rows, collection, dict(targets), request.references, self._proven
+        )
         for key, target in sorted(found.targets.items()):
             if target.capture.withdrawal is None:
                 report.captures.append(key.decode("ascii"))
