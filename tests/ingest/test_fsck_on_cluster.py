@@ -148,7 +148,7 @@ def swap_sidecars(store: StoredThings) -> None:
 def test_repairs_are_undone_and_done_again(
     store: StoredThings, harm: Callable[[StoredThings], None], codes: list[str]
 ) -> None:
-    """A delete of HBase hides what is put at its time: both the repair and the undoing delete."""
+    """HBase hides what is put at the time of a delete: what was deleted comes back later."""
     before = state(store)
     harm(store)
     harmed = state(store)
@@ -173,7 +173,7 @@ def test_rows_of_a_file_that_is_gone_come_back(store: StoredThings) -> None:
         store.files.delete(name)
     store.delete_row("files", B.encode())
     harmed = state(store)
-    for _ in range(2):  # the second time at times that a delete hides
+    for _ in range(2):  # each time HBase has more deletes to hide rows by
         codes, [repair] = mend(store)
         assert codes == ["rows-alone"]
         assert state(store) != harmed
