@@ -539,3 +539,13 @@ def test_a_full_disk(ingest: Ingest, tiny_disk: Path, side: str) -> None:
     again = ingest.process(*call)
     assert again.returncode == 0 or "no-record" in again.stderr, again.stderr
     assert (store / "archive" / "c" / "a.warc.gz").read_bytes() == path.read_bytes()
+
+
+def test_what_has_landed_and_is_gone_is_not_there(ingest: Ingest) -> None:
+    """Who deletes the copy since it "was there" would delete the last one."""
+    ingest.put("a.warc", record(1))
+    assert ingest.land(ingest.crawl / "a.warc").returncode == 0
+    (ingest.folder / "pinakes-store" / "archive" / "c" / "a.warc").unlink()
+    done = ingest.land(ingest.crawl / "a.warc")
+    assert (done.returncode, "was there" in done.stdout) == (3, False)
+    assert "the stored file is missing: keep this copy" in done.stderr

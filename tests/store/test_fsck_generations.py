@@ -132,6 +132,7 @@ def test_superseded_generation_is_checked(  # type: ignore[no-untyped-def]
         assert code in codes <= {code, "location"}
         assert len({finding.file for finding in found}) == 2
         assert all((finding.mend is None) != of_sidecar for finding in found)
+        assert all(("--drop-old" in one.message) == (one.mend is None) for one in found)
     else:
         assert codes == set()
 
@@ -344,5 +345,6 @@ def test_a_generation_that_no_run_has_committed_is_named(deduped: Scene) -> None
     assert [(found.code, found.file, found.mend) for found in findings] == [
         ("unknown-file", left, None)
     ]
+    assert "a later generation than the catalogue knows" in findings[0].message
     Actor().lease(deduped.rows, COLLECTION, act="dedupe-c")
     assert mend(deduped) == []

@@ -249,15 +249,7 @@ class Fsck:
         if file == name:
             if name in known:
                 return None
-            state = read_entry(self._rows, generation_of(name).archive_file).state
-            was_there = "was taken out, and is there again; " if state and state.is_gone else ""
-            size = count_of(stored.size, "byte")
-            what = f"{was_there}{size}: copy it elsewhere and ingest it, or "
-            return FsckFinding(
-                code="unknown-file",
-                file=name,
-                message=what + ("delete it" if was_there else "move it away"),
-            )
+            return self._unknown(stored)
         if self._archive.size(file) is not None:
             return None
         # A generation that an act was writing or deleting when it died; the act does it anew.
@@ -271,6 +263,24 @@ class Fsck:
             repair="move it into the quarantine" if mend is not None else None,
             mend=mend,
         )
+
+    def _unknown(self, stored: StoredFile) -> FsckFinding:
+        """A file of no generation that the rows have."""
+        place = generation_of(stored.name)
+        entry = read_entry(self._rows, place.archive_file)
+        what = count_of(stored.size, "byte")
+        if entry.state is not None and entry.state.is_gone:
+            what = (
+                f"was taken out, and is there again; {what}: copy it elsewhere and ingest it, or "
+            )
+            what += "delete it"
+        elif entry.state is FileState.STORED and place.number > entry.generation:
+            what += ": a later generation than the catalogue knows: an act that died has left it; "
+            what += "or the rows are older than the files: put newer ones back, or withdraw again "
+            what += "what was withdrawn since"
+        else:
+            what += ": copy it elsewhere and ingest it, or move it away"
+        return FsckFinding(code="unknown-file", file=stored.name, message=what)
 
     def _judge_dictionary(self, kept: KeptDictionary) -> FsckFinding | None:
         try:

@@ -25,6 +25,8 @@ from .fsck_proofs import bytes_amiss, misplaced, place_of
 from .fsck_sidecars import put_sidecar, read_older_rows
 from .quarantine import Quarantine
 
+_ONCE_SAFE = "once nothing is lost without it"
+
 
 class OlderGenerations:
     """Checks the older generations of one file."""
@@ -62,10 +64,11 @@ class OlderGenerations:
                 continue
             for code, message in self._superseded(name, generation, quick=quick, full=full):
                 can_mend = code != "checksum" and self._may_be_made(name, generation)
+                way = "" if can_mend else f"; {self._dropping_words} deletes it, {_ONCE_SAFE}"
                 yield FsckFinding(
                     code=code,
                     file=name,
-                    message=f"superseded generation: {message}",
+                    message=f"superseded generation: {message}{way}",
                     repair="make the sidecar anew from the archive file" if can_mend else None,
                     mend=partial(self._make_sidecar, name, generation, code, message)
                     if can_mend
@@ -103,6 +106,11 @@ class OlderGenerations:
                 why=why,
             )
 
+    @property
+    def _dropping_words(self) -> str:
+        facts = self._entry.facts
+        return drop_old_words(facts.collection if facts is not None else "")
+
     def _lost(self, name: str, generation: int) -> Iterator[FsckFinding]:
         """Of a generation that older versions wrote it is not known whether it was dropped."""
         facts = self._generations.get(generation)
@@ -116,13 +124,11 @@ class OlderGenerations:
     def _put_back(self, name: str, act: str) -> FsckFinding:
         """What it holds may have been withdrawn: it is not given out."""
         again = "`pinakes withdraw` the same again, or " if act.startswith("withdraw-") else ""
-        facts = self._entry.facts
-        words = drop_old_words(facts.collection if facts is not None else "")
         return FsckFinding(
             code="generation-back",
             file=name,
             message=f"superseded generation: {act} has dropped it, and it is there again: {again}"
-            f"{words} deletes it, once nothing is lost without it",
+            f"{self._dropping_words} deletes it, {_ONCE_SAFE}",
         )
 
     def _superseded(

@@ -135,7 +135,8 @@ class Lander:
             Busy: another process is landing it.
             Conflict: the crawl is not open.
             StoreUnavailable: a store cannot be reached or is full.
-            DigestMismatch: the stored bytes are not the bytes read.
+            DigestMismatch: the stored bytes are not the bytes read; it has landed, and its
+                stored file is missing.
         """
         check_input(place, archive_file)
         entry = read_entry(self._rows, archive_file)
@@ -180,6 +181,12 @@ class Lander:
                 f"other bytes are known as {entry.archive_file}: give the file another name, "
                 "or land it in another crawl",
                 file=place,
+            )
+        if self._archive.size(entry.stored_name) is None:
+            raise DigestMismatch(
+                "it has landed, and the stored file is missing: keep this copy, and see "
+                "`pinakes fsck`",
+                file=entry.stored_name,
             )
         return Landed(entry.archive_file, size=facts.size, sha256=sha256, was_there=True)
 
