@@ -23,6 +23,7 @@ from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.index.cdxj import CdxLine
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool
+from pinakes.index.not_whole import iter_naming
 from pinakes.warc.file_names import base_name
 from pinakes.warc.file_progress import Advance, no_advance
 from pinakes.warc.reader import iter_records
@@ -128,7 +129,8 @@ class FilesExporter:
             yield row
 
     def _records(self, source: Source) -> Iterator[Record]:
-        for item in iter_records(source, digests=("sha1", "sha256")):
+        items = iter_records(source, digests=("sha1", "sha256"))
+        for item in iter_naming(items, source.name, self._on_problem):
             if isinstance(item, DamagedStretch):
                 what = f"{item.reason}: {item.end - item.offset} bytes are in no record"
                 self._on_problem(MalformedRecord(what, file=source.name, offset=item.offset))

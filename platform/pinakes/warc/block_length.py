@@ -13,13 +13,16 @@ from collections.abc import Iterator
 from itertools import islice
 
 from .arc import ArcHeader, match_arc_header
-from .damage import RECORD_START, View, line_at, starts_ahead, starts_record
-from .field_names import CONTENT_LENGTH_KEY, WARC_TARGET_URI_KEY
+from .damage import LATER_START, RECORD_START, View, line_at, starts_ahead, starts_record
+from .digest import hasher, parse_digest
+from .field_names import CONTENT_LENGTH_KEY, WARC_BLOCK_DIGEST_KEY, WARC_TARGET_URI_KEY
 from .header import Header
-from .record import IN_MEMORY_BYTES
+from .http import HEAD_LIMIT_BYTES, head_end
+from .record import IN_MEMORY_BYTES, Body, MemoryBody
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 
 _PEEK_BYTES = 1 << 13
+_NEAR_BYTES = 1 << 16
 _CLOSING = b"\r\n\r\n"
 _SCHEME = re.compile(rb"(?:https?|ftp|dns|gopher|nntp|mailto|whois|filedesc):", re.IGNORECASE)
 _PART_OF_SCHEME = re.compile(rb"\n([A-Za-z][A-Za-z0-9+.-]*)\Z")
@@ -34,21 +37,124 @@ def usable_length(header: Header) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def length_before_record(stream: PlainStream, promised: int) -> int | None:
-    """The length of a WARC block up to the next record, if `promised` reaches past its beginning.
+def length_before_record(
+    stream: ByteStream, header: Header, promised: int, place: tuple[int, int]
+) -> int | None:
+    """The length of the WARC block of a record at `place`, up to the next record in it.
 
-    None if not.  The stream is behind the header, and nothing is taken.
+    None where `promised` does not reach past its beginning, or where that is not certain.  The
+    stream is behind the header, and nothing is taken.
     """
-    end = min(promised, stream.source.size - stream.position)
-    ahead = stream.look(end, _PEEK_BYTES)
-    rest = ahead.lstrip(b"\r\n")
-    is_closed = ahead.startswith(_CLOSING) or starts_record(rest, arc=True)
-    if is_closed if rest else end == promised:
+    if isinstance(stream, PlainStream):
+        end = min(promised, stream.source.size - stream.position)
+    elif isinstance(stream, MemberStream) and stream.can_look(min(promised, IN_MEMORY_BYTES)):
+        end = _end_in_members(stream, promised)
+        if stream.damage is not None and end == stream.ahead < promised:
+            # Damage tells as well why bytes are missing.
+            return None
+    else:
         return None
-    found = next(starts_ahead(stream.look, end, arc=False), end)
+    if end < promised and end == IN_MEMORY_BYTES and isinstance(stream, MemberStream):
+        # Most blocks of this size are sound: one in a member that may be its own is not searched.
+        if not place[1]:
+            return None
+    elif _is_closed(stream, promised, end):
+        return None
+    found = _first_start(stream, end)
     if found in {0, end}:
         return None
+    if isinstance(stream, MemberStream) and not _is_certain(stream, header, promised, place, found):
+        return None
     return without_line_ends(stream.look, found, len(_CLOSING))
+
+
+def _first_start(stream: ByteStream, end: int) -> int:
+    """Where a record begins before `end`, or `end`; most are near."""
+    near = min(end, _NEAR_BYTES)
+    found = next(starts_ahead(stream.look, near, arc=False), near)
+    if found < near or near == end:
+        return found
+    view: View = stream.look
+    if isinstance(stream, MemberStream):
+        # Each look goes over all pieces in memory: one for all.
+        data = stream.look(0, end + _PEEK_BYTES)
+        view = lambda ahead, length: data[ahead : ahead + length]  # noqa: E731
+    return next(starts_ahead(view, end, arc=False), end)
+
+
+def _is_closed(stream: ByteStream, promised: int, end: int) -> bool:
+    """Whether line ends, a record, or the end of the member or of all bytes follow."""
+    at = promised if isinstance(stream, MemberStream) else end
+    if stream.look(at, len(_CLOSING)) == _CLOSING:
+        return True
+    ahead = stream.look(at, _PEEK_BYTES)
+    rest = ahead.lstrip(b"\r\n")
+    if not rest:
+        return end == promised
+    blank = len(ahead) - len(rest)
+    starts = stream.member_starts(at + blank + 1)
+    return starts_record(rest, arc=True) or any(start >= at for start in starts)
+
+
+def _is_certain(
+    stream: MemberStream, header: Header, promised: int, place: tuple[int, int], found: int
+) -> bool:
+    """Whether a record of a member ends before `found`, which its length reaches over.
+
+    Where a record begins with a member, the member is likely its own, and what begins a record
+    may be what it captured.
+    """
+    if _has_declared_digest(stream, header, found):
+        return True
+    if not place[1] and not _is_behind_whole(stream, header, found):
+        return False
+    if promised <= IN_MEMORY_BYTES or stream.ahead < IN_MEMORY_BYTES:
+        return True
+    is_asked = stream.far_looks > 0
+    return is_asked and not _leads_on_from_afar(stream, place, len(header.raw) + promised)
+
+
+def _has_declared_digest(stream: MemberStream, header: Header, found: int) -> bool:
+    declared = parse_digest(header.field(WARC_BLOCK_DIGEST_KEY) or "")
+    if declared is None:
+        return False
+    block = stream.look(0, without_line_ends(stream.look, found, len(_CLOSING)))
+    return hasher(declared.algorithm)(block).digest() == declared.value
+
+
+def _is_behind_whole(stream: MemberStream, header: Header, found: int) -> bool:
+    """Whether a whole record leads up to `found`, and the one there leads on."""
+    end = found - len(_CLOSING)
+    if end < 0 or stream.look(end, len(_CLOSING)) != _CLOSING:
+        return False
+    # A file of records that was captured begins behind the HTTP head, whose end is cut off then.
+    start = stream.look(0, min(end, HEAD_LIMIT_BYTES))
+    if (header.declares_http or start.startswith(b"HTTP/")) and head_end(start) < 0:
+        return False
+    first = stream.look(found, _PEEK_BYTES)
+    next_header = Header(first[: max(head_end(first), 0)])
+    length = usable_length(next_header)
+    if length is None or length > IN_MEMORY_BYTES:
+        return False
+    return _leads_on(stream, found + len(next_header.raw) + length)
+
+
+def holds_start(stream: ByteStream, body: Body) -> bool:
+    """Whether a record may begin in a block of a member, behind its first byte.
+
+    One too large for memory is inflated again; true where that was done too often.
+    """
+    if not isinstance(body, MemoryBody):
+        if not isinstance(stream, MemberStream) or not stream.far_looks:
+            return True
+        stream.far_looks -= 1
+    tail = b""
+    for piece in body.pieces(0):
+        data = tail + bytes(piece)
+        if LATER_START.search(data):
+            return True
+        tail = data[-_PEEK_BYTES:]
+    return False
 
 
 def length_before_line(

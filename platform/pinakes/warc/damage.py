@@ -29,7 +29,7 @@ _OVERLAP_BYTES = 1 << 12
 _BLOCK_WINDOW_BYTES = 1 << 14
 RECORD_START = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[ \t]*[^\s:]+[ \t]*:", re.IGNORECASE)
 # With the line end before it; the first bytes of a file are checked separately.
-_PLAIN_WARC = re.compile(rb"\n" + RECORD_START.pattern, re.IGNORECASE)
+LATER_START = re.compile(rb"\n" + RECORD_START.pattern, re.IGNORECASE)
 _PLAIN_ARC = re.compile(rb"\n[A-Za-z][A-Za-z0-9+.-]*:")
 _CHAINS_TRIED = 64
 # A hostile file may have any number of members that turn out to be damaged only near their end.
@@ -48,7 +48,7 @@ def next_line(data: bytes, *, arc: bool, more: bool) -> int:
 
     If `more` bytes follow, a line that begins near the end of `data` is undecided.
     """
-    match = (_PLAIN_ARC if arc else _PLAIN_WARC).search(data)
+    match = (_PLAIN_ARC if arc else LATER_START).search(data)
     if match is not None:
         return match.start() + 1
     sure = max(len(data) - _OVERLAP_BYTES, 1)
@@ -98,7 +98,7 @@ def _lines(
     """Where lines between `offset` and `end` begin a record."""
     last = -1
     for base, window in _windows(view, offset, end, window_bytes):
-        for match in (_PLAIN_ARC if arc else _PLAIN_WARC).finditer(window):
+        for match in (_PLAIN_ARC if arc else LATER_START).finditer(window):
             found = base + match.start() + 1
             if found >= end:
                 return

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from .arc import ArcHeader, match_arc_header
 from .block_length import (
     closing_bytes,
+    holds_start,
     length_before_line,
     length_before_record,
     length_without_number,
@@ -23,7 +24,17 @@ from .field_names import WARC_TYPE_KEY
 from .header import Header
 from .http import HttpHead, head_end
 from .members import unit_at
-from .record import IN_MEMORY_BYTES, UNREADABLE, Body, Finding, MemoryBody, Record, measure
+from .record import (
+    IN_MEMORY_BYTES,
+    IN_NO_RECORD,
+    MAY_HIDE,
+    UNREADABLE,
+    Body,
+    Finding,
+    MemoryBody,
+    Record,
+    measure,
+)
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 from .tombstone import TOMBSTONE_TYPE, is_tombstone
 
@@ -74,6 +85,7 @@ class _Taking:
         self.digests = digests
         self.offset, self.inner = stream.place()
         self.findings: list[Finding] = []
+        self.is_cut = False
 
     def find(self, code: str, message: str, offset: int | None = None) -> None:
         self.findings.append(Finding(code, message, self.offset if offset is None else offset))
@@ -103,6 +115,7 @@ class _Taking:
         block_end = stream.position
         self.check_length(record)
         self.take_record_end(lf_only=lf_only, arc=isinstance(header, ArcHeader))
+        self.check_inside(record)
         record.offset, record.inner_offset = self.offset, self.inner
         record.length = self.length(block_end)
         record.findings = tuple(self.findings)
@@ -172,10 +185,11 @@ class _Taking:
             return promised
         if isinstance(header, ArcHeader):
             found = length_before_line(stream, header, promised, (self.offset, self.inner))
-        elif isinstance(stream, PlainStream):
-            found = length_before_record(stream, promised)
+        else:
+            found = length_before_record(stream, header, promised, (self.offset, self.inner))
         if found is None:
             return promised
+        self.is_cut = True
         self.find("block-length", "Content-Length reaches over the next record")
         return found
 
@@ -190,6 +204,15 @@ class _Taking:
             self.find("truncated", f"the file ends {missing} bytes before the block does")
         else:
             self.find("block-length", f"the block is {missing} bytes shorter than promised")
+
+    def check_inside(self, record: Record) -> None:
+        """Name a block of a member whose length is wrong, and in which a record may begin."""
+        if not isinstance(self.stream, MemberStream) or isinstance(record.header, ArcHeader):
+            return
+        if self.is_cut or not self.has("block-length", "truncated"):
+            return
+        if holds_start(self.stream, record.body):
+            self.find("block-length", MAY_HIDE)
 
     def take_record_end(self, *, lf_only: bool, arc: bool) -> None:
         stream = self.stream
@@ -225,7 +248,7 @@ class _Taking:
                 )
         if surplus:
             code = "content-length" if self.has("content-length") else "block-length"
-            self.find(code, f"{surplus} bytes more in the member than the block has")
+            self.find(code, f"{surplus} {IN_NO_RECORD}")
         alone = not self.inner and (stream.at_member_start() or not stream.peek(1))
         if not alone:
             self.find("member", f"several records share one {unit_at(stream.source, self.offset)}")

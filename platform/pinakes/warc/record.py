@@ -61,6 +61,8 @@ UNREADABLE = frozenset({"crc", "damaged", "truncated"})
 
 NOT_WHOLE = frozenset({"crc", "damaged"})
 """Of these, those by which bytes of the block are wrong, and not only missing."""
+IN_NO_RECORD = "bytes more in the member than the block has"
+MAY_HIDE = "what looks like another record is inside the block, whose length is wrong"
 
 
 class DamagedStretch(NamedTuple):

@@ -20,7 +20,8 @@ from .source import READ_BYTES, Source
 _OUT_BYTES = 1 << 20
 # A window for looks at a distance, beside the one that the file is read through.
 _FAR_BYTES = 1 << 13
-_PIECES_AHEAD = 1 << 6
+# 4 MiB of what does not compress are 256 of gzip.
+_PIECES_AHEAD = 1 << 9
 _FAR_LOOKS = 16
 
 
