@@ -57,9 +57,11 @@ class FullFileCheck:
         generations: Mapping[int, GenerationFacts],
         mender: StoredFileMender,
         *,
+        originals: OriginalCheck,
         references: References,
     ) -> None:
-        """`references` checks what the revisits of ours among some rows refer to."""
+        """`originals` is of this file; `references` checks what the revisits of ours among some
+        rows refer to."""
         self._rows = rows
         self._archive = archive
         self._entry = entry
@@ -67,7 +69,7 @@ class FullFileCheck:
         self._generations = generations
         self._mender = mender
         self._references = references
-        self._originals = OriginalCheck(rows, archive)
+        self._originals = originals
         facts_now = generations.get(entry.generation)
         self._now = FileNow(
             current=entry.current,

@@ -38,7 +38,8 @@ CODES = MappingProxyType(
         "crawl-missing": "files of a crawl that the catalogue does not have",
         "crawl-differs": "a crawl and its files are of two collections",
         "unreadable-row": "a row of the catalogue cannot be read",
-        "reference": "a revisit of ours whose original is not there, or is a revisit",
+        "reference": "a revisit of ours whose original is not there, is damaged, is a revisit, "
+        "or has another body",
     }
 )
 

@@ -29,6 +29,7 @@ from .fsck_cells import FullFileCheck
 from .fsck_findings import FsckFinding
 from .fsck_mending import UNREADABLE, Claiming, StoredFileMender
 from .fsck_older import drop_old_words, location_amiss, message_of
+from .fsck_originals import OriginalCheck
 from .fsck_proofs import bytes_amiss, place_of, whose_else
 from .quarantine import Quarantine, in_batches
 
@@ -54,6 +55,7 @@ class StoredFileCheck:
         self._facts = facts
         self._mender = StoredFileMender(rows, archive, entry, facts, claim, quarantine)
         self._name = entry.stored_name
+        self._originals = OriginalCheck(rows, archive, self._name)
         self.account: Account | None = None
         """Of its rows; of a full check that has read all records."""
 
@@ -133,7 +135,8 @@ class StoredFileCheck:
             self._facts,
             self._generations,
             self._mender,
-            references=self._check_references,
+            originals=self._originals,
+            references=partial(self._check_references, quick=False),
         )
 
     def _check_by_sidecar(self, *, quick: bool, seed: int) -> Iterator[FsckFinding]:
@@ -147,7 +150,7 @@ class StoredFileCheck:
                 return
             if batch is None:
                 break
-            for finding in self._check_rows(batch):
+            for finding in self._check_rows(batch, quick=quick):
                 yield finding
                 if self._mender.has_rebuilt:
                     return
@@ -182,7 +185,7 @@ class StoredFileCheck:
 
     # --- rows
 
-    def _check_rows(self, batch: Sequence[SidecarRow]) -> Iterator[FsckFinding]:
+    def _check_rows(self, batch: Sequence[SidecarRow], *, quick: bool) -> Iterator[FsckFinding]:
         captures = [row for row in batch if row.row_key is not None]
         generation = self._entry.generation
         found = self._rows.get_rows(
@@ -216,7 +219,7 @@ class StoredFileCheck:
             yield self._finding("cell", what)
         if left:
             yield still_here(self._name, left)
-        yield from self._check_references(captures)
+        yield from self._check_references(captures, quick=quick)
 
     def _digest_rows(self, row: SidecarRow) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
         return digest_rows(row, self._entry.archive_file, self._facts.collection)
@@ -254,7 +257,10 @@ class StoredFileCheck:
     def _location_finding(self, row: SidecarRow | None) -> FsckFinding:
         return self._sidecar_finding("location", location_amiss(row))
 
-    def _check_references(self, rows: Iterable[SidecarRow]) -> Iterator[FsckFinding]:
+    def _check_references(
+        self, rows: Iterable[SidecarRow], *, quick: bool
+    ) -> Iterator[FsckFinding]:
+        """`quick`: without the bodies of originals."""
         ours = [row for row in rows if row.is_replaced and row.original_key]
         keys = [row.original_key for row in ours if row.original_key]
         there = self._rows.get_rows(TABLE, keys, columns=COLUMNS) if keys else {}
@@ -271,6 +277,9 @@ class StoredFileCheck:
             if row.original_key in unread:
                 continue
             what = _original_amiss(original)
+            if what is None and original is not None and not quick:
+                is_other = self._originals.has_other_body(row, original)
+                what = "has another body" if is_other else None
             if what is not None:
                 yield self._finding(
                     "reference", f"the original of the revisit at offset {row.offset} {what}"

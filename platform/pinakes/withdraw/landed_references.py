@@ -11,11 +11,11 @@ from pinakes.catalog.captures import Capture, get_captures, placed_by
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.run.collection import Collection
-from pinakes.dedupe.write.full_records import proven_ours
 from pinakes.errors import InputRefused, UnresolvedReference
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import read_record
+from pinakes.warc.rebuilding import proven_ours
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
 

@@ -26,10 +26,8 @@ from pinakes.dedupe.decide.compare import equal_streams
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
 from pinakes.dedupe.write.full_records import (
-    full_record_pieces,
     is_given_back,
     other_body,
-    proven_ours,
     repointed_revisit,
     stands_for_the_same,
 )
@@ -42,6 +40,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
 from pinakes.warc.members import compression_at
 from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.rebuilding import full_record_pieces, proven_ours
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable, original_of
 from pinakes.warc.source import Source

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.write.full_records import (
     other_body,
-    proven_ours,
     repointed_revisit,
     stands_for_the_same,
 )
@@ -22,6 +21,7 @@ from pinakes.rewrite.replace import (
 )
 from pinakes.warc.changed_revisit import revisit_of_ours
 from pinakes.warc.reader import read_record
+from pinakes.warc.rebuilding import proven_ours
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable
 from pinakes.warc.source import Source

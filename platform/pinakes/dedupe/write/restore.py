@@ -39,12 +39,12 @@ from pinakes.warc.changed_revisit import (
 )
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import Item, iter_records, read_record
+from pinakes.warc.rebuilding import full_record_pieces, gives_back
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable, is_ours
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
-from .full_records import full_record_pieces, gives_back
 from .provable import require_provable
 
 _UNPROVEN = (UnresolvedReference, DigestMismatch, MalformedRecord)
