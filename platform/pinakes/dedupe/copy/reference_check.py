@@ -2,8 +2,8 @@
 
 Each full record is inflated and hashed, and inflated once more by zlib or zstd alone: one whose
 bytes are not those that it declares is no original.  Files are read again where the digest of an
-original is of another algorithm than that of its revisit.  What a revisit replaced is not known
-here: `validate` of two folders knows it.
+original is of another algorithm than that of its revisit, or not that of its stored body.  Then a
+revisit of ours is proven as `restore` does it, by the length and the checksum that it carries.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pinakes.dedupe.references.outcomes import (
     DAMAGED,
     HARMLESS,
     KEPT,
+    LIKELY,
     OUTCOMES,
     UNLIKE,
     WHOLE,
@@ -31,7 +32,6 @@ from pinakes.dedupe.references.outcomes import (
 from pinakes.dedupe.references.resolution import Places, Reference, Resolution
 from pinakes.dedupe.references.values import digest_of, indexed_full
 from pinakes.dedupe.validate.folders import archive_folder
-from pinakes.dedupe.validate.raw_frames import MAGIC as ZSTD_MAGIC
 from pinakes.dedupe.write.whole_records import inflates
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError, UnresolvedReference
 from pinakes.warc.members import compression_of
@@ -41,8 +41,9 @@ from pinakes.warc.record import UNREADABLE, Record
 from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
+from .reference_proof import prove_references
+
 _FULL = ("response", "resource")
-_CHECKSUM_FLAG = 4
 _RESOLVES = frozenset({"resolves"})
 
 
@@ -142,15 +143,10 @@ class _Proving:
         is_member = compression_of(self._source, at) is not None
         if not _is_readable(record) or (is_member and not self._inflates(at, at + record.length)):
             return DAMAGED
-        if verified_over(record, record.payload_hash("sha1")) != "none":
-            return WHOLE
-        return UNLIKE if is_member and self._has_checksum(at) else DAMAGED
-
-    def _has_checksum(self, offset: int) -> bool:
-        """Of a frame of Zstandard its descriptor says so (RFC 8878 §3.1.1.1.1); every member of
-        gzip has one."""
-        first = self._source.view(offset, 5)
-        return bytes(first[:4]) != ZSTD_MAGIC or bool(first[4] & _CHECKSUM_FLAG)
+        over = verified_over(record, record.payload_hash("sha1"))
+        if over == "none":
+            return UNLIKE
+        return WHOLE if over in (None, "stored") else LIKELY
 
 
 def _add_bodies(references: IndexedReferences, source: Source, places: Places) -> None:
@@ -168,9 +164,9 @@ def _add_bodies(references: IndexedReferences, source: Source, places: Places) -
                 record.payload_digest(algorithm),
                 record.dechunked_digest(algorithm),
             )
-            for digest in (stored, dechunked):
+            for digest, proof in ((stored, WHOLE), (dechunked, LIKELY)):
                 if digest is not None:
-                    references.add_indexed(uri, record.date_text, str(digest))
+                    references.add_indexed(uri, record.date_text, str(digest), proof=proof)
 
 
 def _find_bodies(resolution: Resolution, source: Source, digests: set[str]) -> None:
@@ -200,7 +196,8 @@ def check_set(
     """Every reference of the files at these places, paths or URLs, with its outcome.
 
     A file is read twice if a revisit has a digest of another algorithm than its original there, or
-    names nothing but a digest that a record of another URI there may have.
+    names nothing but a digest that a record of another URI there may have; and so is one with a
+    revisit of ours whose original there is not known to have its body.
 
     The files of `further`, and `index`, have full records that they may refer to.  `on_refused`
     is called for a file that cannot be read, or not to its end, and for what is damaged in one of
@@ -233,6 +230,7 @@ def check_set(
             read(place, partial(_add_bodies, resolution, places=named))
         for place, digests in resolution.wanted_bodies().items():
             read(place, partial(_find_bodies, resolution, digests=digests))
+        prove_references(resolution, read)
         yield from resolution.outcomes()
 
 
@@ -269,7 +267,7 @@ def _add_standing(resolution: Resolution, path: Path, name: str) -> None:
 def refuse_dangling(references: Iterable[Reference]) -> None:
     """Raise UnresolvedReference at the first of these that was not missing before.
 
-    Of a plain file nothing tells rotten bytes from those of which a writer hashed something else:
+    Digests do not tell rotten bytes from those of which a writer hashed something else:
     `damaged` is left to the receipt, which has the SHA-256 of each file that was proven.
     """
     for reference in references:

@@ -9,10 +9,15 @@ KEPT, REWRITTEN, RESTORED, CHECKED = "kept", "rewritten", "restored", "checked"
 was turned back, and whose reference must have led to the body that is there now; one of
 which nothing is known but itself, and that must resolve all the same."""
 
-WHOLE, UNLIKE, DAMAGED, INDEXED = "whole", "unlike", "damaged", "indexed"
+WHOLE, LIKELY, UNLIKE = "whole", "likely", "unlike"
+DAMAGED, INDEXED = "damaged", "indexed"
 """What is known of the bytes of a full record: read in this run, they are those that it declares;
-they are not, but a checksum shows them to be those that were written, so that its writer hashed
-something else; they are damaged; or nothing, since only an index names it."""
+they are so without transfer- or content-coding, or it declares what is no digest; they are not, so
+that its writer hashed something else, or they are others now; they are damaged; or nothing, since
+only an index names it."""
+UNPROVEN = frozenset({LIKELY, UNLIKE})
+"""Of such a record a revisit of ours is proven by what it replaced.  In place of an outcome: it is
+still to be proven."""
 
 
 OUTCOMES = {
@@ -117,16 +122,21 @@ def judge_alone(revisit: Revisit, found: list[Full]) -> str:
 def _judge_proof(revisit: Revisit, found: list[Full]) -> str | None:
     """By those of these records that have the revisit's digest; None where none has it.
 
-    A damaged one that declares none, or one of another algorithm, may have had it.  One of ours
-    carries the digest as its original declares it, whatever its writer hashed.
+    One that is damaged, or not what it declares, may have had it where it declares none, or one of
+    another algorithm.  One of ours carries the digest as its original declares it, whatever its
+    writer hashed: by that alone it is in `UNPROVEN`.
     """
     proofs = {
         full.proof
         for full in found
         if full.declared == revisit.declared
-        or (full.proof == DAMAGED and cannot_tell(full, revisit))
+        or (full.proof in {DAMAGED, UNLIKE} and cannot_tell(full, revisit))
     }
-    if WHOLE in proofs or (revisit.is_ours and UNLIKE in proofs):
+    if WHOLE in proofs:
+        return "resolves"
+    if revisit.is_ours and not proofs.isdisjoint(UNPROVEN):
+        return LIKELY if LIKELY in proofs else UNLIKE
+    if LIKELY in proofs:
         return "resolves"
     if not proofs.isdisjoint({DAMAGED, UNLIKE}):
         return DAMAGED

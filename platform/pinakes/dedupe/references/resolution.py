@@ -22,6 +22,8 @@ from pinakes.warc.record import Record
 from .outcomes import (
     CHECKED,
     DAMAGED,
+    UNLIKE,
+    UNPROVEN,
     WHOLE,
     Full,
     Revisit,
@@ -56,6 +58,13 @@ def reference_of(revisit: Revisit, outcome: str) -> Reference:
     return Reference(revisit.file, revisit.ordinal, uri, revisit.second or "", outcome)
 
 
+class Unproven(NamedTuple):
+    """Numbers of revisits of ours, by file; and the files that may have their originals."""
+
+    revisits: dict[str, set[int]]
+    originals: list[str]
+
+
 class _Found(NamedTuple):
     """An entry in the order of URIs and, of each, in that of `judge_references`."""
 
@@ -79,6 +88,7 @@ class Resolution:
         self._names = [""]
         self._ids: dict[str, list[Full]] = {}
         self._bodies: dict[str, str] = {}
+        self._proofs: dict[tuple[str, int], bool] = {}
 
     def __enter__(self) -> Resolution:
         return self
@@ -134,7 +144,7 @@ class Resolution:
         """Every reference with its outcome, by file and ordinal."""
         self._find_ids()
         judged = (
-            reference_of(revisit, self._judged_further(revisit, outcome))
+            reference_of(revisit, self._proven(revisit, self._judged_further(revisit, outcome)))
             for revisit, outcome in self._judged()
         )
         return sort_outside_memory(
@@ -203,6 +213,36 @@ class Resolution:
         second = second_or_date(date)
         if second is not None:
             self._bodies[digest] = min(second, self._bodies.get(digest, second))
+
+    def unproven(self) -> Unproven:
+        """The revisits of ours of which the digests do not tell whether their originals have their
+        bodies.  `add_proof` says of each.  Memory: those, and what they refer to.
+        """
+        self._find_ids()
+        revisits: dict[str, set[int]] = {}
+        named = set()
+        for revisit, outcome in self._judged():
+            if self._judged_further(revisit, outcome) in UNPROVEN:
+                revisits.setdefault(revisit.file, set()).add(revisit.ordinal)
+                named.add((revisit.uri, revisit.second))
+        files = {
+            one.file
+            for one in (self._found if named else ())
+            if isinstance(one.entry, Full) and (one.uri, one.second) in named
+        }
+        return Unproven(revisits, [self._names[number] for number in sorted(files - {0})])
+
+    def add_proof(self, file: str, ordinal: int, *, is_proven: bool) -> None:
+        """Whether what a revisit of ours refers to has the body that it stands for."""
+        self._proofs[file, ordinal] = is_proven
+
+    def _proven(self, revisit: Revisit, outcome: str) -> str:
+        if outcome not in UNPROVEN:
+            return outcome
+        is_proven = self._proofs.get((revisit.file, revisit.ordinal))
+        if outcome == UNLIKE:
+            return "resolves" if is_proven else DAMAGED
+        return "other-body" if is_proven is False else "resolves"
 
     def edges(self) -> Iterator[tuple[str, str]]:
         """Which file refers to which: names as given to `add_file`, each pair once.
