@@ -100,7 +100,7 @@ def externals(folder: Path) -> list[ExternalLine]:
 def test_lines_of_others_come_in(folder: Path, redis: RunningRedis) -> None:
     call(folder, redis, "export")
     redis.client.zadd(KEY, {THEIRS: 0})
-    words = "lines of other archives"
+    words = "line of other archives"
     assert call(folder, redis, "import", "--dry-run") == (0, f"{KEY}: 1 {words} would be taken\n")
     assert externals(folder) == []
     for _ in range(2):
