@@ -28,32 +28,31 @@ def iter_unknown_files(
     The next generation of a file is known: an act may have published it.  Two scans; memory: the
     names of all generations.
     """
-    there, known, unfinished = _names(store, archive, crawl)
-    yield from (name for name in there if name not in known and name not in unfinished)
+    there, known = _names(store, archive, crawl)
+    yield from (name for name in there if name not in known)
 
 
 def _names(
     store: RowStore, archive: ArchiveStore, crawl: str | None
-) -> tuple[list[str], set[str], dict[str, str]]:
-    """The files that are there; the names of generations up to the current ones; and those that
-    the next ones may have, with the current one's."""
+) -> tuple[list[str], dict[str, str | None]]:
+    """The files that are there, and the names that generations have.
+
+    A name that the next generation of a file may have leads to the current one.
+    """
     there = [
         stored.name
         for stored in archive.list(crawl or "")
         if not stored.name.endswith(_SIDECAR) and parse_kept_name(stored.name) is None
     ]
-    known: set[str] = set()
-    unfinished: dict[str, str] = {}
+    known: dict[str, str | None] = {}
     # Behind the list: what has landed in between is known.
     for entry in scan_entries(store, crawl):
         is_gone = entry.state is not None and entry.state.is_gone
         if not (entry.state is FileState.REFUSED or is_gone):
             generations = read_generations(store, entry.archive_file)
-            known.update(known_names(entry, generations, is_unfinished=False))
-            unfinished.update(
-                dict.fromkeys(unfinished_names(entry, generations), entry.stored_name)
-            )
-    return there, known - unfinished.keys(), unfinished
+            known.update(dict.fromkeys(known_names(entry, generations, is_unfinished=True)))
+            known.update(dict.fromkeys(unfinished_names(entry, generations), entry.stored_name))
+    return there, known
 
 
 def require_crawls_known(store: RowStore, archive: ArchiveStore, collection: str) -> None:
@@ -88,13 +87,14 @@ def require_all_known(store: RowStore, archive: ArchiveStore) -> None:
     Of what an act that died has left of a next generation both are read: where it alone holds a
     record whole, the rows may have been put back old, and its references count.
     """
-    there, known, unfinished = _names(store, archive, None)
+    there, known = _names(store, archive, None)
     for name in there:
-        if name in unfinished:
-            require_nothing_more(archive, name, archive, unfinished[name])
-        elif name not in known:
+        if name not in known:
             raise DigestMismatch(
                 "the catalogue does not know this file, and it may refer to what is to go: see "
                 "`pinakes fsck`; nothing was changed",
                 file=name,
             )
+        current = known[name]
+        if current is not None:
+            require_nothing_more(archive, name, archive, current)

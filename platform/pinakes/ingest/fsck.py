@@ -174,7 +174,8 @@ class Fsck:
 
     def _with_undo(self, finding: FsckFinding) -> FsckFinding:
         """The finding, with the repair that moved away what it misses."""
-        missing = {"sidecar-missing": sidecar_name(finding.file)}.get(finding.code, finding.file)
+        is_sidecar = finding.code == "sidecar-missing"
+        missing = sidecar_name(finding.file) if is_sidecar else finding.file
         if finding.code not in _MISSING or missing not in self._moved_away:
             return finding
         undo = f"`pinakes fsck --undo {self._moved_away[missing]}` puts it back"
@@ -268,19 +269,19 @@ class Fsck:
         """A file of no generation that the rows have."""
         place = generation_of(stored.name)
         entry = read_entry(self._rows, place.archive_file)
-        what = count_of(stored.size, "byte")
+        size = count_of(stored.size, "byte")
+        what = f"{size}: copy it elsewhere and ingest it, or "
         if entry.state is not None and entry.state.is_gone:
-            what = (
-                f"was taken out, and is there again; {what}: copy it elsewhere and ingest it, or "
-            )
-            what += "delete it"
+            message = f"was taken out, and is there again; {what}delete it"
         elif entry.state is FileState.STORED and place.number > entry.generation:
-            what += ": a later generation than the catalogue knows: an act that died has left it; "
-            what += "or the rows are older than the files: put newer ones back, or withdraw again "
-            what += "what was withdrawn since"
+            message = (
+                f"{size}: a later generation than the catalogue knows: an act that died has left "
+                "it; or the rows are older than the files: put newer ones back, or withdraw again "
+                "what was withdrawn since"
+            )
         else:
-            what += ": copy it elsewhere and ingest it, or move it away"
-        return FsckFinding(code="unknown-file", file=stored.name, message=what)
+            message = f"{what}move it away"
+        return FsckFinding(code="unknown-file", file=stored.name, message=message)
 
     def _judge_dictionary(self, kept: KeptDictionary) -> FsckFinding | None:
         try:

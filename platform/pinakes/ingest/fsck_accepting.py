@@ -213,13 +213,18 @@ class RowsInOrder:
 
 def is_unread(row: SidecarRow) -> bool:
     """Whether the bytes of its record did not decode whole."""
-    return not UNREADABLE.isdisjoint((row.findings or "").split())
+    return not is_whole((row.findings or "").split())
+
+
+def is_whole(findings: Iterable[str]) -> bool:
+    """Whether a record of these findings, as sidecars and rows note them, decoded whole."""
+    return UNREADABLE.isdisjoint(findings)
 
 
 def _told(row: SidecarRow) -> Told:
-    is_whole = not is_unread(row)
+    whole = not is_unread(row)
     size = row.payload_size if row.payload_size is not None else row.content_length
-    sha256 = format_digest("sha256", row.sha256) if row.sha256 is not None and is_whole else None
+    sha256 = format_digest("sha256", row.sha256) if row.sha256 is not None and whole else None
     return Told(
         row.ordinal,
         row.record_id,
@@ -232,12 +237,12 @@ def _told(row: SidecarRow) -> Told:
         sha256,
         row.declared,
         (row.refers_uri, row.refers_date, row.refers_id),
-        is_whole,
+        whole,
     )
 
 
 def _told_by(facts: CaptureFacts) -> Told:
-    is_whole = UNREADABLE.isdisjoint(facts.findings)
+    whole = is_whole(facts.findings)
     return Told(
         facts.ordinal,
         facts.record_id,
@@ -247,10 +252,10 @@ def _told_by(facts: CaptureFacts) -> Told:
         facts.status,
         facts.revisit_media_type if facts.type == "revisit" else facts.mime,
         facts.payload_size,
-        facts.payload_sha256 if is_whole else None,
+        facts.payload_sha256 if whole else None,
         facts.declared_digest,
         (facts.refers_to_target_uri, facts.refers_to_date, facts.refers_to_id),
-        is_whole,
+        whole,
     )
 
 

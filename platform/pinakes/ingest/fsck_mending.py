@@ -216,11 +216,7 @@ class StoredFileMender:
 
     def _rows_anew(self, before: RecordsBefore) -> Iterator[SidecarRow]:
         act_time_ms = self._cells.landed_ms()
-        if self.is_accepted and (before.has_sidecar or self._entry.generation == 1):
-            known = RowsInOrder(before.rows, self._entry.archive_file)
-            return read_accepted(self._archive, self._entry, known, act_time_ms=act_time_ms)
-        if self._entry.generation == 1:
-            return read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
+        is_first = self._entry.generation == 1
 
         def by_rows() -> Iterator[SidecarRow]:
             return read_generation_rows(
@@ -231,10 +227,13 @@ class StoredFileMender:
                 act_time_ms=act_time_ms,
             )
 
-        if not self.is_accepted:
-            return by_rows()
-        known = RowsInOrder(by_rows, self._entry.archive_file)
-        return read_accepted(self._archive, self._entry, known, act_time_ms=act_time_ms)
+        if self.is_accepted:
+            told = before.rows if before.has_sidecar or is_first else by_rows
+            known = RowsInOrder(told, self._entry.archive_file)
+            return read_accepted(self._archive, self._entry, known, act_time_ms=act_time_ms)
+        if is_first:
+            return read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
+        return by_rows()
 
     def _changes_by(self, aside: AsideFile, before: RecordsBefore) -> Iterator[RowChange]:
         """What makes the rows those of a sidecar that was written anew."""

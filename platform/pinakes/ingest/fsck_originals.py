@@ -31,7 +31,7 @@ from pinakes.warc.dates import format_17, parse_date
 from pinakes.warc.digest import format_digest, parse_digest
 from pinakes.warc.reader import read_record
 from pinakes.warc.rebuilding import proven_ours
-from pinakes.warc.record import UNREADABLE, Record
+from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .fsck_records import ReadRow
@@ -179,7 +179,7 @@ def _differs(row: SidecarRow, digests: Mapping[str, Any]) -> bool:
 
 def _is_meant(row: SidecarRow, record: Record) -> bool:
     named = (row.refers_uri, row.refers_date, row.refers_id)
-    if any(finding.code in UNREADABLE for finding in record.findings):
+    if record.damage:
         return False  # what decodes of it is not what the revisit stands for
     return record.type != "revisit" and record.header.outline() == named
 

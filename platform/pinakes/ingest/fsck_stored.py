@@ -19,10 +19,10 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import read_record
-from pinakes.warc.record import UNREADABLE as UNREADABLE_FINDINGS
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
+from .fsck_accepting import is_whole
 from .fsck_accounts import Account
 from .fsck_cell_findings import rows_missing, still_here
 from .fsck_cells import FullFileCheck
@@ -300,8 +300,7 @@ def _original_amiss(original: Capture | None) -> str | None:
         return "does not exist"
     if original.is_duplicate:
         return "is a revisit itself"
-    is_whole = UNREADABLE_FINDINGS.isdisjoint(original.facts.findings)
-    return None if is_whole else "is damaged"
+    return None if is_whole(original.facts.findings) else "is damaged"
 
 
 def _seed_of(seed: object, name: str) -> bytes:

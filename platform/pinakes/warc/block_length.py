@@ -74,12 +74,12 @@ def _first_start(stream: ByteStream, end: int) -> int:
     found = next(starts_ahead(stream.look, near, arc=False), near)
     if found < near or near == end:
         return found
-    view: View = stream.look
-    if isinstance(stream, MemberStream):
-        # Each look goes over all pieces in memory: one for all.
-        data = stream.look(0, end + _PEEK_BYTES)
-        view = lambda ahead, length: data[ahead : ahead + length]  # noqa: E731
-    return next(starts_ahead(view, end, arc=False), end)
+    if not isinstance(stream, MemberStream):
+        return next(starts_ahead(stream.look, end, arc=False), end)
+    # Each look goes over all pieces in memory: one for all.
+    data = stream.look(0, end + _PEEK_BYTES)
+    starts = starts_ahead(lambda ahead, length: data[ahead : ahead + length], end, arc=False)
+    return next(starts, end)
 
 
 def _is_closed(stream: ByteStream, promised: int, end: int) -> bool:

@@ -37,7 +37,7 @@ from pinakes.errors import InputRefused, MalformedRecord, PinakesError, Unresolv
 from pinakes.warc.members import compression_of
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
-from pinakes.warc.record import UNREADABLE, Record
+from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
@@ -93,7 +93,7 @@ def add_set_records(
             on_fault(MalformedRecord(record.reason, file=source.name, offset=record.offset))
             continue
         if record.type == "revisit":
-            if not _is_readable(record):
+            if record.damage:
                 what = "the revisit is not whole: what it refers to may be wrong"
                 on_fault(MalformedRecord(what, file=source.name, offset=record.offset))
             checked = all_must_resolve or is_ours(record.header)
@@ -118,15 +118,11 @@ def _add_full(
     references.add_indexed(
         record.target_uri,
         record.date_text,
-        record.header.payload_digest or (digest_of(record) if _is_readable(record) else None),
+        record.header.payload_digest or (None if record.damage else digest_of(record)),
         record_id=record.record_id,
         file=number,
         proof=proof_of(record),
     )
-
-
-def _is_readable(record: Record) -> bool:
-    return all(finding.code not in UNREADABLE for finding in record.findings)
 
 
 class _Proving:
@@ -141,7 +137,7 @@ class _Proving:
     def __call__(self, record: Record) -> str:
         at = record.offset
         is_member = compression_of(self._source, at) is not None
-        if not _is_readable(record) or (is_member and not self._inflates(at, at + record.length)):
+        if record.damage or (is_member and not self._inflates(at, at + record.length)):
             return DAMAGED
         over = verified_over(record, record.payload_hash("sha1"))
         if over == "none":
@@ -154,7 +150,7 @@ def _add_bodies(references: IndexedReferences, source: Source, places: Places) -
     algorithms in which they declare none."""
     algorithms = sorted(set().union(*places.values()))
     for record in iter_records(source, digests=algorithms, types=_FULL):
-        if not isinstance(record, Record) or not _is_readable(record):
+        if not isinstance(record, Record) or record.damage:
             continue
         uri, full = indexed_full(record.target_uri, record.date_text, record.header.payload_digest)
         for algorithm in sorted(places.get((uri or "", full.second or ""), ())):
@@ -173,7 +169,7 @@ def _find_bodies(resolution: Resolution, source: Source, digests: set[str]) -> N
     """Note which of these digests bodies of this file have."""
     algorithms = sorted({algorithm_of(digest) for digest in digests})
     for record in iter_records(source, digests=algorithms, types=_FULL):
-        if isinstance(record, Record) and _is_readable(record):
+        if isinstance(record, Record) and not record.damage:
             for digest in digests.intersection(body_digests(record, algorithms)):
                 resolution.add_body(digest, record.date_text)
 
