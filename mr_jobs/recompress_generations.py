@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from uuid import uuid4
 
@@ -33,9 +34,11 @@ _ENDINGS = {"gzip": GZIP, "plain": PLAIN, "zstd": ZSTD}
 
 def outcome_text(outcome: Outcome) -> bytes:
     """An outcome as a line, without `folder`, which the driver knows."""
-    told = {"archive_file": outcome.archive_file, "old_sha256": outcome.old_sha256}
+    told = {"archive_file": outcome.archive_file}
     if isinstance(outcome, NotWritten):
-        return json.dumps({**told, "problem": problem_text(outcome.problem).decode()}).encode()
+        problem = problem_text(outcome.problem).decode()
+        why = {"old_sha256": outcome.old_sha256, "problem": problem}
+        return json.dumps({**told, **why}).encode()
     made = {
         "written": asdict(outcome.written),
         "sidecar_sha256": outcome.sidecar_sha256,
@@ -77,15 +80,19 @@ class RecompressGenerationsJob(ArchiveJob):
     def mapper(self, _: None, name: bytes) -> Iterator[tuple[None, bytes]]:
         file = name.decode("utf-8", "surrogateescape")
         self.task.count(FILES)
-        sha256: str | None = None
         try:
-            sha256 = self.task.archive().checksum(self.task.generation_of(file).name)
-            outcome: Outcome = self._write(file, sha256)
+            outcome: Outcome = self._write(file)
         except ONE_FILE_ONLY as problem:
+            sha256 = self._sha256_of(file)
             outcome = NotWritten(archive_file=file, old_sha256=sha256, problem=problem)
         yield None, outcome_text(outcome)
 
-    def _write(self, name: str, sha256: str) -> WrittenFile:
+    def _sha256_of(self, file: str) -> str | None:
+        with suppress(*ONE_FILE_ONLY):
+            return self.task.archive().checksum(self.task.generation_of(file).name)
+        return None
+
+    def _write(self, name: str) -> WrittenFile:
         archive, generation = self.task.archive(), self.task.generation_of(name)
         result = Recompression(file=generation.name, target="", outcome=WRITTEN)
 
@@ -103,6 +110,7 @@ class RecompressGenerationsJob(ArchiveJob):
             self._written,
             generation,
             InAnotherForm(_ENDINGS[self.options.form], pieces),
+            stored_sha256=None,
             token=uuid4().hex,
             check=check,
             annotate=lambda row, record: row,
@@ -113,7 +121,6 @@ class RecompressGenerationsJob(ArchiveJob):
             folder="",
             written=written,
             sidecar_sha256=self._written.checksum(sidecar_name(written.name)),
-            old_sha256=sha256,
             result=result,
         )
 

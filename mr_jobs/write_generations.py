@@ -78,6 +78,7 @@ class WriteGenerationsJob(RevisitsJob):
             self.written,
             self.task.generation_of(name),
             replacements,
+            stored_sha256=None,
             token=uuid4().hex,
             check=lambda before, after: require_records(before, after, count.take_bodies()),
             annotate=partial(annotate, decided),

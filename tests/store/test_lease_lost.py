@@ -66,7 +66,9 @@ def test_file_moved_by_another_act_is_left(scene: Scene, current: int) -> None:
     held = Actor().claim(scene.rows, "c1/part-0.warc.gz", act="dedupe-b")
     earlier = replace(held, claim=replace(held.claim, act="dedupe-a"))
     set_state(scene.rows, earlier, FileState.STORED, FileState.STORED, generation=current)
-    written = Written(archive_file=held.archive_file, generation=3, size=1, sha256="")
+    written = Written(
+        archive_file=held.archive_file, generation=3, size=1, sha256="", old_sha256=""
+    )
     with pytest.raises(Conflict, match="another act has moved"):
         make_current(scene.rows, held, written)
     assert read_entry(scene.rows, held.archive_file).generation == current

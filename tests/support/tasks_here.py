@@ -82,6 +82,7 @@ class TasksHere:
                     out,
                     old,
                     partial(writer.replacements, lines=lines, count=count),
+                    stored_sha256=None,
                     token="task",
                     check=lambda old, new, count=count: require_records(  # type: ignore[misc]
                         old, new, count.take_bodies()

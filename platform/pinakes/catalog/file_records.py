@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
 from pinakes.hbase_schema.act_times import next_act_time
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import column_suffix
@@ -49,6 +49,23 @@ def read_generations(store: RowStore, archive_file: str) -> dict[int, Generation
         for column, cell in (row.cells.items() if row is not None else ())
         if column.startswith(GenerationFacts.COLUMN)
     }
+
+
+def stored_sha256_of(store: RowStore, entry: FileEntry) -> str:
+    """The SHA-256 that a file's current generation had when it was stored, in hex.
+
+    Raises InputRefused where its row does not say.
+    """
+    facts = read_generations(store, entry.archive_file).get(entry.generation)
+    if facts is None:
+        raise InputRefused("its rows are not complete: run fsck", file=entry.archive_file)
+    return facts.sha256
+
+
+def require_as_stored(name: str, sha256: str, stored_sha256: str) -> None:
+    """Raise DigestMismatch for a stored file that has other bytes than it was stored with."""
+    if sha256 != stored_sha256:
+        raise DigestMismatch("is not what was stored: see `pinakes fsck`", file=name)
 
 
 def note_dropped(

@@ -18,14 +18,13 @@ from contextlib import contextmanager
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ASIDE, ArchiveStore
-from pinakes.catalog.file_records import possible_names, read_generations
+from pinakes.catalog.file_records import possible_names, require_as_stored, stored_sha256_of
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
 from pinakes.catalog.leases import HeldLease, leave_lease, release_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import (
     ONE_FILE_ONLY,
     Conflict,
-    DigestMismatch,
     InputRefused,
     MalformedRecord,
     PinakesError,
@@ -197,7 +196,7 @@ class StoredRecompressor:
         entry = read_entry(self._rows, outcome.archive_file)
         if isinstance(outcome, NotWritten):
             if outcome.old_sha256 is not None:
-                self._require_as_written(entry, outcome.old_sha256)
+                self._require_as_stored(entry, outcome.old_sha256)
             raise outcome.problem
         held = self._claim(lease, entry)
         try:
@@ -208,8 +207,8 @@ class StoredRecompressor:
                 outcome.written.old_name,
             ):
                 raise Conflict("another act has moved this file's records", file=entry.archive_file)
-            self._require_as_written(entry, outcome.old_sha256)
-            if outcome.written.sha256 == outcome.old_sha256:
+            self._require_as_stored(entry, outcome.written.old_sha256)
+            if outcome.written.sha256 == outcome.written.old_sha256:
                 return outcome.result.left_as_it_is(UNCHANGED)
             if outcome.result.saves_too_little(self._min_saving):
                 return outcome.result.left_as_it_is(TOO_LITTLE)
@@ -303,7 +302,6 @@ class StoredRecompressor:
         target = self._target(entry, form)
         if target is None:
             return _left(entry)
-        self._require_as_written(entry, self._archive.checksum(entry.stored_name))
         result = _result(entry, target, WRITTEN)
 
         def parts() -> tuple[Contents, Check]:
@@ -375,15 +373,8 @@ class StoredRecompressor:
         with self._archive.open(entry.stored_name) as file:
             yield Source(file, name=entry.stored_name)
 
-    def _require_as_written(self, entry: FileEntry, sha256: str) -> None:
-        """What became other bytes on disk must not become true by being written anew."""
-        facts = read_generations(self._rows, entry.archive_file).get(entry.generation)
-        if facts is None:
-            raise InputRefused("its rows are not complete: run fsck", file=entry.archive_file)
-        if sha256 != facts.sha256:
-            raise DigestMismatch(
-                "is not what was stored: see `pinakes fsck`", file=entry.stored_name
-            )
+    def _require_as_stored(self, entry: FileEntry, sha256: str) -> None:
+        require_as_stored(entry.stored_name, sha256, stored_sha256_of(self._rows, entry))
 
 
 def _is_stored(entry: FileEntry) -> bool:

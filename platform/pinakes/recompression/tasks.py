@@ -28,14 +28,13 @@ class WrittenFile:
     """What a task has made of one file: written, read back, and found to hold the same.
 
     `written` lies in `folder`, below the act's folder aside, and its sidecar beside it, under the
-    names that they are to have.  `old_sha256` is of the generation that it was written from.
+    names that they are to have.
     """
 
     archive_file: str
     folder: str
     written: Written
     sidecar_sha256: str
-    old_sha256: str
     result: Recompression
 
 

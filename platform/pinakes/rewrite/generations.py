@@ -3,8 +3,9 @@
     copy with replacements ─▶ on disk ─▶ compared with the old ─▶ published, sidecar first
         ─▶ locations written ahead ─▶ one check-and-put moves all its records at once
 
-It is in the compression of the old one, unless all of it is written in another form.  The old
-generation is kept, and a check-and-put moves back to it.  After a kill at any point,
+It is in the compression of the old one, unless all of it is written in another form.  An old one
+that is not what was stored stays as it is: the checksum of a new one would cover the damage.  The
+old generation is kept, and a check-and-put moves back to it.  After a kill at any point,
 the same call completes the work: a file published before is compared with what is written, and
 replaced by it where the two differ.  Whoever holds the claim can also take it back.
 """
@@ -19,7 +20,13 @@ from typing import NamedTuple
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token, publish_pair
-from pinakes.catalog.file_records import iter_sidecar, possible_names, read_generations
+from pinakes.catalog.file_records import (
+    iter_sidecar,
+    possible_names,
+    read_generations,
+    require_as_stored,
+    stored_sha256_of,
+)
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import Held, read_entry, require_claim
 from pinakes.catalog.generation_rows import mark_of
@@ -63,12 +70,16 @@ MarksOf = Callable[[SidecarRow], Mapping[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A generation that is published, but not current yet; endings as `Generation` has them."""
+    """A generation that is published, but not current yet; endings as `Generation` has them.
+
+    `old_sha256` is of the bytes from which it was written.
+    """
 
     archive_file: str
     generation: int
     size: int
     sha256: str
+    old_sha256: str
     ending: str | None = None
     old_ending: str | None = None
 
@@ -89,6 +100,7 @@ def write_generation(
     generation: Generation,
     contents: Contents,
     *,
+    stored_sha256: str | None,
     token: str,
     check: Check,
     annotate: Annotate,
@@ -97,12 +109,13 @@ def write_generation(
     """Write and publish the next generation, with its sidecar; readers see no change.
 
     It is read from `archive` and published in `to`: the same store, or the one from which a
-    driver takes it.  `token` names the files written aside.  `check(old, new)` raises if the
+    driver takes it.  `stored_sha256` is what the old one has to be; None where the caller compares,
+    or means to mend it.  `token` names the files written aside.  `check(old, new)` raises if the
     new file is wrong; `annotate` adds the decision about a record to its sidecar row.
 
     Raises:
-        DigestMismatch: by `check`; or if another file has the name of the new one, which no act
-            has written, or its records differ.
+        DigestMismatch: by `check`; if the old one is not what was stored; or if another file has
+            the name of the new one, which no act has written, or its records differ.
     """
     new = _following(generation, contents)
     old_name, name = generation.name, new.name
@@ -112,6 +125,9 @@ def write_generation(
         to.create_aside(aside_token(token, SIDECAR)) as sidecar,
     ):
         old = Source(old_file, name=old_name)
+        old_sha256 = old.sha256()
+        if stored_sha256 is not None:
+            require_as_stored(old_name, old_sha256, stored_sha256)
         if isinstance(contents, InAnotherForm):
             size = write_pieces(copy.file, contents.pieces(old))
         else:
@@ -142,6 +158,7 @@ def write_generation(
         generation=new.number,
         size=size,
         sha256=sha256,
+        old_sha256=old_sha256,
         ending=new.ending,
         old_ending=generation.ending,
     )
@@ -344,21 +361,25 @@ def rewrite_held(
     annotate: Annotate = lambda row, record: row,
     marks: MarksOf = lambda row: {},
     why: str,
+    is_mended: bool = False,
     at: Callable[[str], None] = lambda step: None,
 ) -> None:
     """Write the next generation of a file whose claim is held, and make it current.
 
     `parts` gives the contents and the check of one attempt: there are several where a server
-    that takes part in writing is lost.  Raises as `write_generation` and `move_to_generation`.
+    that takes part in writing is lost.  `is_mended`: it may be damaged.  Raises as
+    `write_generation` and `move_to_generation`.
     """
 
     def write() -> Written:
         contents, check = parts()
+        entry = read_entry(store, held.archive_file)
         return write_generation(
             archive,
             archive,
-            read_entry(store, held.archive_file).current,
+            entry.current,
             contents,
+            stored_sha256=None if is_mended else stored_sha256_of(store, entry),
             token=held.claim.token,
             check=check,
             annotate=annotate,

@@ -8,7 +8,13 @@ from collections.abc import Callable, Container
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_counts import put_withdrawn_counts
-from pinakes.catalog.file_records import iter_sidecar, note_dropped, read_generations, stored_names
+from pinakes.catalog.file_records import (
+    iter_sidecar,
+    note_dropped,
+    read_generations,
+    stored_names,
+    stored_sha256_of,
+)
 from pinakes.catalog.file_rows import (
     Held,
     read_entry,
@@ -143,7 +149,8 @@ class FileWithdrawer:
         self._rows.mutate("digests", [Delete(key, act_time_ms) for key in sorted(keys)])
 
     def _entomb(self, held: Held, ordinals: set[int]) -> int:
-        old = read_entry(self._rows, held.archive_file).current
+        entry = read_entry(self._rows, held.archive_file)
+        old = entry.current
         if not _holds(self._archive, old.name, ordinals):
             return 0
         stones = {row.ordinal for row in iter_sidecar(self._archive, old.name) if is_entombed(row)}
@@ -160,6 +167,7 @@ class FileWithdrawer:
                 self._archive,
                 old,
                 entombing.replacements,
+                stored_sha256=stored_sha256_of(self._rows, entry),
                 token=held.claim.token,
                 check=entombing.check,
                 annotate=annotate,

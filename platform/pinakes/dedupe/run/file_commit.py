@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.file_records import require_as_stored, stored_sha256_of
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.generations import Written, publish_taken
@@ -66,11 +67,13 @@ class FileCommitter:
 
     def _commit_claimed(self, held: Held, outcome: FileOutcome, written: Written) -> Committed:
         name = held.archive_file
-        old = read_entry(self._rows, name).current
+        entry = read_entry(self._rows, name)
+        old = entry.current
         if old.number == written.generation:
             return Committed(name, "done already")
         if (old.number + 1, old.name) != (written.generation, written.old_name):
             raise Conflict("another act has moved this file's records", file=name)
+        require_as_stored(old.name, written.old_sha256, stored_sha256_of(self._rows, entry))
         publish_taken(
             self._archive,
             written,

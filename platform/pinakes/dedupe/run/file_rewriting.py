@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.file_records import stored_sha256_of
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.dedupe.write.proven_originals import OriginalReader
@@ -101,7 +102,8 @@ class FileRewriter:
         return committed
 
     def _write_claimed(self, held: Held, task: FileTask, done: FileProgress) -> Committed:
-        old = read_entry(self._rows, held.archive_file).current
+        entry = read_entry(self._rows, held.archive_file)
+        old = entry.current
         decided = decided_by_ordinal(self._archive, old.name, task.pairs)
         if decided is None:
             # This run died after the file's move: it has been done.
@@ -129,6 +131,7 @@ class FileRewriter:
                 self._archive,
                 old,
                 replacements,
+                stored_sha256=stored_sha256_of(self._rows, entry),
                 token=held.claim.token,
                 check=check,
                 annotate=partial(annotate, decided),

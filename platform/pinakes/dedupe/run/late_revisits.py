@@ -17,6 +17,7 @@ from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.captures import get_captures, placed_by
+from pinakes.catalog.file_records import stored_sha256_of
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
@@ -134,6 +135,7 @@ class LateRevisits:
                     count=count,
                     only=frozenset(places),
                 ),
+                stored_sha256=stored_sha256_of(self._rows, entry),
                 token=held.claim.token,
                 check=check,
                 annotate=lambda row, record: full_again(row) if row.ordinal in ordinals else row,

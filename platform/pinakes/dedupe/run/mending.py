@@ -84,6 +84,7 @@ class Mender:
                         marks_of_full(row, self._run) if row.ordinal in places else {}
                     ),
                     why=WHY,
+                    is_mended=True,
                     at=self._at,
                 )
         finally:
