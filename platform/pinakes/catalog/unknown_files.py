@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.errors import DigestMismatch
+from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .crawl_rows import scan_crawls
 from .file_records import known_names, read_generations, unfinished_names
-from .file_rows import scan_entries
+from .file_rows import FileEntry, scan_entries
 from .kept_dictionaries import parse_kept_name
 from .leftovers import require_nothing_more
 from .sidecar import sidecar_name
@@ -32,6 +32,17 @@ def iter_unknown_files(
     yield from (name for name in there if name not in known)
 
 
+def name_unknown_files(
+    store: RowStore, archive: ArchiveStore, crawls: Iterable[str]
+) -> Iterator[InputRefused]:
+    """Yield a problem for each unknown file of these crawls, which acts on their files leave out."""
+    for crawl in crawls:
+        for name in iter_unknown_files(store, archive, crawl):
+            yield InputRefused(
+                "the catalogue does not know this file: see `pinakes fsck`", file=name
+            )
+
+
 def _names(
     store: RowStore, archive: ArchiveStore, crawl: str | None
 ) -> tuple[list[str], dict[str, str | None]]:
@@ -47,12 +58,19 @@ def _names(
     known: dict[str, str | None] = {}
     # Behind the list: what has landed in between is known.
     for entry in scan_entries(store, crawl):
-        is_gone = entry.state is not None and entry.state.is_gone
-        if not (entry.state is FileState.REFUSED or is_gone):
+        if _may_be_stored(entry):
             generations = read_generations(store, entry.archive_file)
             known.update(dict.fromkeys(known_names(entry, generations, is_unfinished=True)))
             known.update(dict.fromkeys(unfinished_names(entry, generations), entry.stored_name))
     return there, known
+
+
+def _may_be_stored(entry: FileEntry) -> bool:
+    """Whether it has, or an act that is not done may give it, a stored file.  A state that is lost
+    is not known, whatever else its row says: readers do not see the file."""
+    if entry.state is None:
+        return entry.claim is not None and entry.claim.expires_ms != 0
+    return not (entry.state is FileState.REFUSED or entry.state.is_gone)
 
 
 def require_crawls_known(store: RowStore, archive: ArchiveStore, collection: str) -> None:

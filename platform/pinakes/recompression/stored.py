@@ -22,6 +22,7 @@ from pinakes.catalog.file_records import possible_names, require_as_stored, stor
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
 from pinakes.catalog.leases import HeldLease, leave_lease, release_lease
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.catalog.unknown_files import name_unknown_files
 from pinakes.errors import (
     ONE_FILE_ONLY,
     Conflict,
@@ -115,6 +116,8 @@ class StoredRecompressor:
     ) -> Iterator[Result]:
         """What each file would take, of large ones by a sample unless `of_all`; changes nothing,
         and takes no lease."""
+        crawls = list(crawls)
+        yield from name_unknown_files(self._rows, self._archive, crawls)
         for entry in self._entries(crawls):
             with FileProgress(self._advance, size_of(entry)) as done:
                 try:
@@ -139,6 +142,8 @@ class StoredRecompressor:
                 if self._tasks is not None:
                     self._tasks.end_orphans(lease.lease.act)  # they may still write
                 yield from self._take_back_left(lease)
+            crawls = list(crawls)
+            yield from name_unknown_files(self._rows, self._archive, crawls)
             if self._tasks is None:
                 yield from self._one_by_one(lease, crawls, form)
             else:

@@ -19,6 +19,7 @@ from pinakes.catalog.file_rows import (
     put_first_decisions,
 )
 from pinakes.catalog.sidecar import SidecarRow
+from pinakes.catalog.unknown_files import name_unknown_files
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.contents import Batch, Compared
 from pinakes.dedupe.decide.counting import Decisions
@@ -188,6 +189,9 @@ class StoreRun:
                     run.note(committed, report)
         # What tasks wrote and this run, or the one that died before it, has not published.
         self._archive.delete(f"{ASIDE}/{self._run}")
+        asked = self._request.crawl
+        crawls = {crawl_of(name) for name in collection.entries} if asked is None else {asked}
+        report.problems += name_unknown_files(self._rows, self._archive, sorted(crawls))
         if self._last_drop is not None:
             report.problems += drop_each(self._last_drop, self._entries_now())
         report.problems += room.problems
