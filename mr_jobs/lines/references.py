@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+from pinakes.dedupe.references.found import Stretch
 from pinakes.dedupe.references.outcomes import WHOLE, Full, Revisit
 from pinakes.dedupe.references.resolution import Reference, reference_of
 from pinakes.dedupe.references.stream import (
@@ -56,7 +57,7 @@ class DepartingReferences:
         digest: str | None,
         *,
         record_id: str | None = None,
-        file: int | None = None,
+        stretch: Stretch | None = None,
         proof: str = WHOLE,
     ) -> None:
         """See `dedupe.copy.reference_check.IndexedReferences`."""

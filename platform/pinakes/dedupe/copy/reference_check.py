@@ -1,9 +1,10 @@
 """Do the references of a set of archive files resolve within it; and in which order to copy.
 
-Each full record is inflated and hashed, and inflated once more by zlib or zstd alone: one whose
-bytes are not those that it declares is no original.  Files are read again where the digest of an
-original is of another algorithm than that of its revisit, or not that of its stored body.  Then a
-revisit of ours is proven as `restore` does it, by the length and the checksum that it carries.
+Each full record is inflated and hashed: one whose bytes are not those that it declares is no
+original.  `check_set` has those that a revisit names inflated once more, by zlib or zstd alone.
+Files are read again where the digest of an original is of another algorithm than that of its
+revisit, or not that of its stored body.  Then a revisit of ours is proven as `restore` does it, by
+the length and the checksum that it carries.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Protocol
 
 from pinakes.archive_store.located import open_place
 from pinakes.catalog.declared import body_digests, verified_over
+from pinakes.dedupe.references.found import Stretch
 from pinakes.dedupe.references.index_originals import add_indexed
 from pinakes.dedupe.references.outcomes import (
     CHECKED,
@@ -32,16 +34,14 @@ from pinakes.dedupe.references.outcomes import (
 from pinakes.dedupe.references.resolution import Places, Reference, Resolution
 from pinakes.dedupe.references.values import digest_of, indexed_full
 from pinakes.dedupe.validate.folders import archive_folder
-from pinakes.dedupe.write.whole_records import inflates
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError, UnresolvedReference
-from pinakes.warc.members import compression_of
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
-from .reference_proof import prove_references
+from .reference_proof import is_inflating, prove_originals, prove_references
 
 _FULL = ("response", "resource")
 _RESOLVES = frozenset({"resolves"})
@@ -61,10 +61,10 @@ class IndexedReferences(Protocol):
         digest: str | None,
         *,
         record_id: str | None = None,
-        file: int | None = None,
+        stretch: Stretch | None = None,
         proof: str = WHOLE,
     ) -> None:
-        """A full record; `file` is the number of the one it is in."""
+        """A full record; `stretch` is where it is, by the number of its file."""
         ...
 
 
@@ -87,7 +87,6 @@ def add_set_records(
 
     `on_fault` is told of damaged stretches, and of revisits that are not whole.
     """
-    proof_of = _Proving(source)
     for record in iter_records(source, digests=("sha1",)):
         if not isinstance(record, Record):
             on_fault(MalformedRecord(record.reason, file=source.name, offset=record.offset))
@@ -99,20 +98,17 @@ def add_set_records(
             checked = all_must_resolve or is_ours(record.header)
             references.add_reference(number, record, CHECKED if checked else KEPT)
         else:
-            _add_full(references, record, number, proof_of)
+            _add_full(references, record, number)
 
 
 def add_standing_records(references: IndexedReferences, source: Source, number: int) -> None:
     """The full records of a file that stays as it is."""
-    proof_of = _Proving(source)
     for record in iter_records(source, digests=("sha1",)):
         if isinstance(record, Record):
-            _add_full(references, record, number, proof_of)
+            _add_full(references, record, number)
 
 
-def _add_full(
-    references: IndexedReferences, record: Record, number: int, proof_of: Callable[[Record], str]
-) -> None:
+def _add_full(references: IndexedReferences, record: Record, number: int) -> None:
     if record.type not in _FULL:
         return
     references.add_indexed(
@@ -120,40 +116,33 @@ def _add_full(
         record.date_text,
         record.header.payload_digest or (None if record.damage else digest_of(record)),
         record_id=record.record_id,
-        file=number,
-        proof=proof_of(record),
+        stretch=Stretch(number, record.offset, record.offset + record.length),
+        proof=_proof_of(record),
     )
 
 
-class _Proving:
-    """Says of full records of a file whether all their bytes are there, and are those of the
-    digests that they declare."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._inflates = lru_cache(maxsize=1)(partial(inflates, source))
-        """Records that share a member come one after the other."""
-
-    def __call__(self, record: Record) -> str:
-        at = record.offset
-        is_member = compression_of(self._source, at) is not None
-        if record.damage or (is_member and not self._inflates(at, at + record.length)):
-            return DAMAGED
-        over = verified_over(record, record.payload_hash("sha1"))
-        if over == "none":
-            return UNLIKE
-        return WHOLE if over in (None, "stored") else LIKELY
+def _proof_of(record: Record) -> str:
+    """Whether all bytes of a full record are there, and are those of the digests that it declares,
+    by the one reading of it."""
+    if record.damage:
+        return DAMAGED
+    over = verified_over(record, record.payload_hash("sha1"))
+    if over == "none":
+        return UNLIKE
+    return WHOLE if over in (None, "stored") else LIKELY
 
 
-def _add_bodies(references: IndexedReferences, source: Source, places: Places) -> None:
-    """Add the records of a file that are at these places by further digests: those of the body, of
-    algorithms in which they declare none."""
+def _add_bodies(resolution: Resolution, source: Source, places: Places) -> None:
+    """Add the whole records of a file that are at these places by further digests: those of the
+    body, of algorithms in which they declare none."""
     algorithms = sorted(set().union(*places.values()))
+    is_whole = _whole_in(source)
     for record in iter_records(source, digests=algorithms, types=_FULL):
         if not isinstance(record, Record) or record.damage:
             continue
         uri, full = indexed_full(record.target_uri, record.date_text, record.header.payload_digest)
-        for algorithm in sorted(places.get((uri or "", full.second or ""), ())):
+        asked = places.get((uri or "", full.second or ""), ())
+        for algorithm in sorted(asked) if asked and is_whole(record) else ():
             if full.declared is not None and algorithm_of(full.declared) == algorithm:
                 continue
             stored, dechunked = (
@@ -162,16 +151,26 @@ def _add_bodies(references: IndexedReferences, source: Source, places: Places) -
             )
             for digest, proof in ((stored, WHOLE), (dechunked, LIKELY)):
                 if digest is not None:
-                    references.add_indexed(uri, record.date_text, str(digest), proof=proof)
+                    resolution.add_indexed(uri, record.date_text, str(digest), proof=proof)
 
 
 def _find_bodies(resolution: Resolution, source: Source, digests: set[str]) -> None:
-    """Note which of these digests bodies of this file have."""
+    """Note which of these digests bodies of whole records of this file have."""
     algorithms = sorted({algorithm_of(digest) for digest in digests})
+    is_whole = _whole_in(source)
     for record in iter_records(source, digests=algorithms, types=_FULL):
-        if isinstance(record, Record) and not record.damage:
-            for digest in digests.intersection(body_digests(record, algorithms)):
-                resolution.add_body(digest, record.date_text)
+        if not isinstance(record, Record) or record.damage:
+            continue
+        found = digests.intersection(body_digests(record, algorithms))
+        for digest in found if found and is_whole(record) else ():
+            resolution.add_body(digest, record.date_text)
+
+
+def _whole_in(source: Source) -> Callable[[Record], bool]:
+    """Says of records of a file whether they inflate whole; once of those that share a member,
+    which come one after the other."""
+    inflating = lru_cache(maxsize=1)(partial(is_inflating, source))
+    return lambda record: inflating(record.offset, record.offset + record.length)
 
 
 def unresolved(resolution: Resolution) -> Iterator[Reference]:
@@ -222,6 +221,7 @@ def check_set(
             read(place, partial(add_standing_records, resolution, number=number))
         if index is not None:
             add_indexed(index, resolution)
+        prove_originals(resolution, read)
         for place, named in resolution.other_digests().items():
             read(place, partial(_add_bodies, resolution, places=named))
         for place, digests in resolution.wanted_bodies().items():

@@ -1,28 +1,60 @@
-"""Proves what revisits of ours refer to as `restore` does: the record that each replaced is made
-again, and compared with the length and the checksum that the revisit carries.
+"""Proves the originals that revisits name.
+
+Each is inflated once more, by zlib or zstd alone, however many revisits name it.  Where its digest
+does not tell, a revisit of ours is proven as `restore` does it: the record that it replaced is
+made again, and compared with the length and the checksum that the revisit carries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.references.found import Stretch
 from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.references.resolution import Resolution
 from pinakes.dedupe.write.restore import RestoreCount, restored_or_none, want_originals
+from pinakes.dedupe.write.whole_records import inflates
+from pinakes.warc.members import compression_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
+Read = Callable[[str, Callable[[Source], None]], None]
+"""Opens the file of a name, as it was given to the resolution, and calls with it."""
 
-def prove_references(
-    resolution: Resolution, read: Callable[[str, Callable[[Source], None]], None]
-) -> None:
+
+def prove_originals(resolution: Resolution, read: Read) -> None:
+    """Note which of the originals that revisits name are damaged.
+
+    One whose file cannot be read again counts as damaged.
+    """
+    for name, stretches in resolution.named_originals():
+        read(name, partial(_prove_stretches, stretches=stretches, resolution=resolution))
+        for unread in stretches:
+            resolution.add_damaged(unread)
+
+
+def _prove_stretches(source: Source, stretches: Iterator[Stretch], resolution: Resolution) -> None:
+    for stretch in stretches:
+        is_whole = False
+        try:
+            is_whole = is_inflating(source, stretch.start, stretch.end)
+        finally:
+            if not is_whole:
+                resolution.add_damaged(stretch)
+
+
+def is_inflating(source: Source, start: int, end: int) -> bool:
+    """Whether what is compressed there inflates whole; what is not compressed has no checksum."""
+    return compression_of(source, start) is None or inflates(source, start, end)
+
+
+def prove_references(resolution: Resolution, read: Read) -> None:
     """Note of each unproven revisit of ours whether its original has its body.
 
-    `read` opens the file at a place, a path or a URL, and calls with it.  Memory: some 300 bytes
-    for each revisit of ours in a file that has unproven ones.
+    Memory: some 300 bytes for each revisit of ours in a file that has unproven ones.
     """
     unproven, originals = resolution.unproven(), Originals()
     for place in unproven.revisits:

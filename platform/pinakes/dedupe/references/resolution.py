@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.warc.record import Record
 
+from .found import Found, Stretch, found_bytes, iter_named, names_of, with_damage
 from .outcomes import (
     CHECKED,
     DAMAGED,
@@ -32,13 +33,12 @@ from .outcomes import (
     judge_by_id,
     may_be_elsewhere,
 )
-from .stream import Entry, entries_of, has_place, judge_references, place_of, uri_of
+from .stream import entries_of, has_place, judge_references, place_of, uri_of
 from .values import full_of, indexed_full, revisit_of, second_or_date
 
 Places = dict[tuple[str, str], set[str]]
 """Algorithms of digests, by a URI and a second."""
 _SPACE = SortSpace(memory_bytes=32 << 20)
-_ENTRY_BYTES = 900
 _REFERENCE_BYTES = 500
 
 
@@ -65,25 +65,16 @@ class Unproven(NamedTuple):
     originals: list[str]
 
 
-class _Found(NamedTuple):
-    """An entry in the order of URIs and, of each, in that of `judge_references`."""
-
-    uri: str
-    second: str
-    rank: int
-    file: int
-    """0: none that was added."""
-    entry: Entry
-
-
 class Resolution:
     """Collects full records and references, then tells of each reference; a context manager."""
 
     def __init__(self, *, space: SortSpace = _SPACE) -> None:
-        """Memory: the names of files, the ids that revisits name without a URI, and three times
-        `space`."""
+        """Memory: the names of files, the ids that revisits name without a URI, the damaged
+        originals, and three times `space`."""
         self._space = space
-        self._found: Spool[_Found] = Spool(space=space, item_bytes=_found_bytes)
+        self._found: Spool[Found] = Spool(space=space, item_bytes=found_bytes)
+        self._named_by: set[str] = set()
+        self._damaged: set[Stretch] = set()
         self._files: dict[str, int] = {}
         self._names = [""]
         self._ids: dict[str, list[Full]] = {}
@@ -118,27 +109,39 @@ class Resolution:
         digest: str | None,
         *,
         record_id: str | None = None,
-        file: int | None = None,
+        stretch: Stretch | None = None,
         proof: str = WHOLE,
     ) -> None:
-        """A full record as an index knows it: `digest` as it is looked up by.
-
-        `file` is for `edges`.
-        """
-        self._add(*indexed_full(target_uri, date, digest, record_id, proof=proof), file or 0)
+        """A full record as an index, or its header, tells of it: `digest` as it is looked up by."""
+        self._add(*indexed_full(target_uri, date, digest, record_id, proof=proof), stretch)
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
         """See `FoundReferences`."""
         revisit = revisit_of(record, kind, body, file=self._names[file])
         if revisit.uri is None and revisit.id is not None:
             self._ids[revisit.id] = []
+        at = Stretch(file)
         for entry in entries_of(revisit):
             # Full records without a URI are not kept: a revisit without one finds none.
-            self._found.append(_Found(uri_of(revisit) or "", *place_of(entry), file, entry))
+            one = Found(uri_of(revisit) or "", *place_of(entry), at, entry)
+            self._named_by.update(name[0] for name in names_of(one))
+            self._found.append(one)
 
-    def _add(self, uri: str | None, full: Full, file: int = 0) -> None:
+    def _add(self, uri: str | None, full: Full, stretch: Stretch | None = None) -> None:
         if uri is not None:
-            self._found.append(_Found(uri, *place_of(full), file, full))
+            self._found.append(Found(uri, *place_of(full), stretch or Stretch(), full))
+
+    def named_originals(self) -> Iterator[tuple[str, Iterator[Stretch]]]:
+        """The files that hold full records which revisits of `CHECKED` name, and where in each;
+        `add_damaged` takes from these.  Each stretch comes once, by offset.
+        """
+        named = iter_named(self._found, self._named_by, space=self._space)
+        for number, stretches in groupby(named, key=attrgetter("file")):
+            yield self._names[number], stretches
+
+    def add_damaged(self, stretch: Stretch) -> None:
+        """The full records of this stretch are damaged, whatever was said of them."""
+        self._damaged.add(stretch)
 
     def outcomes(self) -> Iterator[Reference]:
         """Every reference with its outcome, by file and ordinal."""
@@ -163,7 +166,7 @@ class Resolution:
         """The records whose ids are asked for, of whatever URI."""
         for found in self._ids.values():
             found.clear()
-        for one in self._found if self._ids else ():
+        for one in with_damage(self._found, self._damaged) if self._ids else ():
             if isinstance(one.entry, Full) and one.entry.id in self._ids:
                 self._ids[one.entry.id].append(one.entry)
 
@@ -201,7 +204,7 @@ class Resolution:
                 ids.add(revisit.id)
         ids.discard(None)
         files = {
-            one.file
+            one.stretch.file
             for one in (self._found if digests else ())
             if isinstance(one.entry, Full)
             and (one.entry.declared in digests or one.uri in uris or one.entry.id in ids)
@@ -226,7 +229,7 @@ class Resolution:
                 revisits.setdefault(revisit.file, set()).add(revisit.ordinal)
                 named.add((revisit.uri, revisit.second))
         files = {
-            one.file
+            one.stretch.file
             for one in (self._found if named else ())
             if isinstance(one.entry, Full) and (one.uri, one.second) in named
         }
@@ -256,9 +259,9 @@ class Resolution:
                 if not has_place(one.entry):
                     continue
                 if isinstance(one.entry, Full):
-                    originals.add(one.file)
+                    originals.add(one.stretch.file)
                 else:
-                    pairs.update((one.file, other) for other in originals)
+                    pairs.update((one.stretch.file, other) for other in originals)
         for file, other in sorted(pairs):
             if 0 != other != file:
                 yield self._names[file], self._names[other]
@@ -274,7 +277,7 @@ class Resolution:
             files: dict[Full, set[int]] = {}
             for one in entries:
                 if isinstance(one.entry, Full):
-                    files.setdefault(one.entry, set()).add(one.file)
+                    files.setdefault(one.entry, set()).add(one.stretch.file)
                     continue
                 if not isinstance(one.entry, Revisit) or one.entry.second is None:
                     continue
@@ -285,11 +288,10 @@ class Resolution:
                         places.setdefault((uri, second), set()).add(algorithm)
         return {self._names[number]: found[number] for number in sorted(found)}
 
-    def _sorted(self) -> Iterator[_Found]:
+    def _sorted(self) -> Iterator[Found]:
         return sort_outside_memory(
-            self._found, key=itemgetter(0, 1, 2), space=self._space, item_bytes=_found_bytes
+            with_damage(self._found, self._damaged),
+            key=itemgetter(0, 1, 2),
+            space=self._space,
+            item_bytes=found_bytes,
         )
-
-
-def _found_bytes(found: _Found) -> int:
-    return _ENTRY_BYTES + len(found.uri)
