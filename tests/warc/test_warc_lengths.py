@@ -10,7 +10,7 @@ import pytest
 from archive_builders import HTTP, frame, member, records_of, source_of, warc
 from invariants import check_source
 
-from pinakes.warc.record import IN_NO_RECORD, MAY_HIDE, DamagedStretch, Record
+from pinakes.warc.record import DamagedStretch, HidingFinding, Record
 
 MIB = 1 << 20
 Pack = Callable[[bytes], bytes]
@@ -29,8 +29,7 @@ def record(number: int, length: int | None = None, *, with_digest: bool = False)
 
 def named(found: Record) -> list[str]:
     """What readers name of it besides its codes."""
-    messages = (finding.message for finding in found.findings)
-    return [said for said in messages if said.endswith((IN_NO_RECORD, MAY_HIDE))]
+    return [each.message for each in found.findings if isinstance(each, HidingFinding)]
 
 
 def facts(found: Record) -> tuple[object, ...]:
@@ -149,4 +148,9 @@ def test_damage_cuts_no_record_that_was_captured() -> None:
     data = member(record(0) + warc(HTTP + DOWNLOADED * 3, number=8), level=0)[:-2000]
     records = records_of(data)
     assert [(each.target_uri or "")[-1] for each in records] == ["0", "8"]
-    assert named(records[1]) == [MAY_HIDE]
+    [said] = [each for each in records[1].findings if isinstance(each, HidingFinding)]
+    assert said._asdict() == {
+        "code": "block-length",
+        "message": "what looks like another record is inside the block, whose length is wrong",
+        "offset": records[1].offset,
+    }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from pinakes.errors import MalformedRecord
 from pinakes.warc.reader import Item
-from pinakes.warc.record import IN_NO_RECORD, MAY_HIDE, NOT_WHOLE, Finding, Record
+from pinakes.warc.record import NOT_WHOLE, Finding, HidingFinding, Record
 
 
 def iter_naming(
@@ -26,6 +26,6 @@ def _why_named(finding: Finding) -> str:
     """Nothing of what is not named."""
     if finding.code in NOT_WHOLE:
         return f"{finding.message}: the record is not whole"
-    if finding.message.endswith((IN_NO_RECORD, MAY_HIDE)):
+    if isinstance(finding, HidingFinding):
         return f"{finding.message}: no record is read there"
     return ""

@@ -26,11 +26,10 @@ from .http import HttpHead, head_end
 from .members import unit_at
 from .record import (
     IN_MEMORY_BYTES,
-    IN_NO_RECORD,
-    MAY_HIDE,
     UNREADABLE,
     Body,
     Finding,
+    HidingFinding,
     MemoryBody,
     Record,
     measure,
@@ -89,6 +88,9 @@ class _Taking:
 
     def find(self, code: str, message: str, offset: int | None = None) -> None:
         self.findings.append(Finding(code, message, self.offset if offset is None else offset))
+
+    def find_hiding(self, code: str, message: str) -> None:
+        self.findings.append(HidingFinding(code, message, self.offset))
 
     def has(self, *codes: str) -> bool:
         return any(finding.code in codes for finding in self.findings)
@@ -212,7 +214,8 @@ class _Taking:
         if self.is_cut or not self.has("block-length", "truncated"):
             return
         if holds_start(self.stream, record.body):
-            self.find("block-length", MAY_HIDE)
+            what = "what looks like another record is inside the block, whose length is wrong"
+            self.find_hiding("block-length", what)
 
     def take_record_end(self, *, lf_only: bool, arc: bool) -> None:
         stream = self.stream
@@ -248,7 +251,7 @@ class _Taking:
                 )
         if surplus:
             code = "content-length" if self.has("content-length") else "block-length"
-            self.find(code, f"{surplus} {IN_NO_RECORD}")
+            self.find_hiding(code, f"{surplus} bytes more in the member than the block has")
         alone = not self.inner and (stream.at_member_start() or not stream.peek(1))
         if not alone:
             self.find("member", f"several records share one {unit_at(stream.source, self.offset)}")

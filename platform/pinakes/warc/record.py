@@ -45,6 +45,12 @@ class Finding(NamedTuple):
     offset: int
 
 
+class HidingFinding(Finding):
+    """A fault by which other records may be hidden: where it is, no record is read."""
+
+    __slots__ = ()
+
+
 FINDINGS = {
     "crc": "the checksum of the member does not match its content",
     "damaged": "the compressed data is damaged inside the record",
@@ -61,8 +67,6 @@ UNREADABLE = frozenset({"crc", "damaged", "truncated"})
 
 NOT_WHOLE = frozenset({"crc", "damaged"})
 """Of these, those by which bytes of the block are wrong, and not only missing."""
-IN_NO_RECORD = "bytes more in the member than the block has"
-MAY_HIDE = "what looks like another record is inside the block, whose length is wrong"
 
 
 class DamagedStretch(NamedTuple):
