@@ -41,7 +41,7 @@ from .fsck_rows import WantedRows
 from .fsck_sidecars import put_sidecar
 from .quarantine import Quarantine, in_batches
 
-UNREADABLE = (OSError, MalformedRecord, SchemaError)
+SIDECAR_ERRORS = (OSError, MalformedRecord, SchemaError)
 """What reading a damaged sidecar raises."""
 ACCEPTED = "accepted"
 """The code of repairs by which people have accepted that bytes are lost, and the `why` of what is
@@ -126,7 +126,7 @@ class StoredFileMender:
         """Whether bytes and sidecar are those on record, by reading them."""
         try:
             return self.bytes_amiss is None and self._is_proven
-        except (*UNREADABLE, InputRefused):
+        except (*SIDECAR_ERRORS, InputRefused):
             return False
 
     @cached_property
@@ -256,7 +256,7 @@ class StoredFileMender:
         """The rows found through the sidecar; empty if it cannot be read."""
         try:
             return set(self._wanted.names_of(iter_sidecar(self._archive, self._name)))
-        except (*UNREADABLE, InputRefused):
+        except (*SIDECAR_ERRORS, InputRefused):
             return set()
 
     def write_again(self, batch: Sequence[SidecarRow], code: str, why: str) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from functools import partial
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
+from pinakes.catalog.dropped import act_that_dropped, deleting_words, put_back_words
 from pinakes.catalog.file_records import name_of, read_generations
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import SidecarOf, SidecarRow, sidecar_name
@@ -20,12 +20,10 @@ from pinakes.warc.source import Source
 
 from .fsck_cell_writing import CellWriter
 from .fsck_findings import FsckFinding
-from .fsck_mending import ACCEPTED, UNREADABLE, Claiming
+from .fsck_mending import ACCEPTED, SIDECAR_ERRORS, Claiming
 from .fsck_proofs import bytes_amiss, misplaced, place_of
 from .fsck_sidecars import put_sidecar, read_older_rows
 from .quarantine import Quarantine
-
-_ONCE_SAFE = "once nothing is lost without it"
 
 
 class OlderGenerations:
@@ -59,12 +57,13 @@ class OlderGenerations:
                 yield from self._lost(name, generation)
                 continue
             facts = self._generations.get(generation)
-            if facts is not None and facts.dropped:
-                yield self._put_back(name, facts.dropped)
+            act = act_that_dropped(self._rows, facts)
+            if act is not None:
+                yield self._put_back(name, act)
                 continue
             for code, message in self._superseded(name, generation, quick=quick, full=full):
                 can_mend = code != "checksum" and self._may_be_made(name, generation)
-                way = "" if can_mend else f"; {self._dropping_words} deletes it, {_ONCE_SAFE}"
+                way = "" if can_mend else f"; {deleting_words(self._collection)}"
                 yield FsckFinding(
                     code=code,
                     file=name,
@@ -107,9 +106,9 @@ class OlderGenerations:
             )
 
     @property
-    def _dropping_words(self) -> str:
+    def _collection(self) -> str:
         facts = self._entry.facts
-        return drop_old_words(facts.collection if facts is not None else "")
+        return facts.collection if facts is not None else ""
 
     def _lost(self, name: str, generation: int) -> Iterator[FsckFinding]:
         """Of a generation that older versions wrote it is not known whether it was dropped."""
@@ -123,12 +122,10 @@ class OlderGenerations:
 
     def _put_back(self, name: str, act: str) -> FsckFinding:
         """What it holds may have been withdrawn: it is not given out."""
-        again = "`pinakes withdraw` the same again, or " if act.startswith("withdraw-") else ""
         return FsckFinding(
             code="generation-back",
             file=name,
-            message=f"superseded generation: {act} has dropped it, and it is there again: {again}"
-            f"{self._dropping_words} deletes it, {_ONCE_SAFE}",
+            message=f"superseded generation: {put_back_words(act, self._collection)}",
         )
 
     def _superseded(
@@ -142,7 +139,7 @@ class OlderGenerations:
         elif full:
             try:
                 amiss = next(map(location_amiss, misplaced(self._archive, name)), None)
-            except UNREADABLE as error:
+            except SIDECAR_ERRORS as error:
                 yield "sidecar-unreadable", message_of(error)
             else:
                 if amiss is not None:
@@ -177,12 +174,6 @@ class OlderPlaces:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-
-def drop_old_words(collection: str) -> str:
-    """The command that drops old generations of a collection, and mends files by them first."""
-    name = f" --collection {shlex.quote(collection)}" if collection else ""
-    return f"`pinakes dedupe --all{name} --drop-old --grace 0`"
 
 
 def location_amiss(row: SidecarRow | None) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import COLUMNS, TABLE, Capture, readable_capture
+from pinakes.catalog.dropped import drop_old_words
 from pinakes.catalog.file_records import iter_sidecar, name_of
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
@@ -27,8 +28,8 @@ from .fsck_accounts import Account
 from .fsck_cell_findings import rows_missing, still_here
 from .fsck_cells import FullFileCheck
 from .fsck_findings import FsckFinding
-from .fsck_mending import UNREADABLE, Claiming, StoredFileMender
-from .fsck_older import drop_old_words, location_amiss, message_of
+from .fsck_mending import SIDECAR_ERRORS, Claiming, StoredFileMender
+from .fsck_older import location_amiss, message_of
 from .fsck_originals import OriginalCheck
 from .fsck_proofs import bytes_amiss, place_of, whose_else
 from .quarantine import Quarantine, in_batches
@@ -106,7 +107,7 @@ class StoredFileCheck:
             return self._sidecar_finding("sidecar-missing", "has no sidecar")
         try:
             other = whose_else(self._archive, self._name, self._mender.of)
-        except UNREADABLE as error:
+        except SIDECAR_ERRORS as error:
             return self._sidecar_finding("sidecar-unreadable", message_of(error))
         if other is not None:
             return self._sidecar_finding("sidecar-other", f"its sidecar {other}")
@@ -120,7 +121,7 @@ class StoredFileCheck:
             check = self.full_check()
             try:
                 yield from check.findings()
-            except UNREADABLE as error:
+            except SIDECAR_ERRORS as error:
                 yield self._sidecar_finding("sidecar-unreadable", message_of(error))
             self.account, is_new = check.account, self._mender.has_rebuilt
         if self._entry.holds_unkept_revisits:
@@ -145,7 +146,7 @@ class StoredFileCheck:
         while True:
             try:
                 batch = next(batches, None)
-            except UNREADABLE as error:
+            except SIDECAR_ERRORS as error:
                 yield self._sidecar_finding("sidecar-unreadable", message_of(error))
                 return
             if batch is None:

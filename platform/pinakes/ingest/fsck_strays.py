@@ -28,7 +28,7 @@ from .fsck_accounts import Account, number_of
 from .fsck_acts import DeadActs
 from .fsck_compare import cell_class, decoded
 from .fsck_findings import FsckFinding
-from .fsck_mending import UNREADABLE
+from .fsck_mending import SIDECAR_ERRORS
 from .fsck_stored import StoredFileCheck
 from .quarantine import Quarantine
 
@@ -197,7 +197,7 @@ class StrayCheck:
         try:
             invented = without_accounted(found.odd, self._all_rows(names))
             is_proven = not self._left_out
-        except (*UNREADABLE, InputRefused):
+        except (*SIDECAR_ERRORS, InputRefused):
             # Of a file whose sidecar cannot be read it is not known which rows it has.
             invented, is_proven = without_accounted(found.odd, ()), False
         for name, rows in sorted(invented.items()):

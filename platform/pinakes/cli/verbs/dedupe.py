@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pinakes import __version__
 from pinakes.catalog.crawl_rows import require_crawl, scan_crawls
+from pinakes.catalog.dropped import drop_old_words
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, leave_lease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
@@ -269,7 +270,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             report = execute()
             clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
             # Also of a run that was resumed: nothing else reports it.
-            _tell(report, console)
+            _tell(report, request.collection, console)
             if report.files and call.grace_ms is None:
                 _say_next(call, configuration, console)
             is_well = is_well and not report.amiss
@@ -442,14 +443,14 @@ class _KeptLease:
             self._steps.advance(count)
 
 
-def _tell(report: DedupeReport, console: Console) -> None:
+def _tell(report: DedupeReport, collection: str, console: Console) -> None:
     for problem in report.amiss:
         console.warn(problem)
     if any(isinstance(problem, (DigestMismatch, MalformedRecord)) for problem in report.amiss):
         console.say(
             "what is damaged `pinakes fsck --full` names, and what can be done: put the file back "
-            "from a backup, or, where an older generation is whole, let `pinakes dedupe --all "
-            "--drop-old --grace 0` mend it"
+            "from a backup, or, where an older generation is whole, let "
+            f"{drop_old_words(collection)} mend it"
         )
     console.result(report.as_json(), text=_sentences(report))
 
