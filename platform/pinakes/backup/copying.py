@@ -59,11 +59,12 @@ def copy_each(
     *,
     token: str,
     jobs: int = 1,
+    is_copied: Callable[[str], bool] = lambda name: True,
     at: Callable[[str], None] = lambda step: None,
 ) -> Iterator[FileLine]:
     """Copy every file of a store into a folder of another; yield lines sorted by name.
 
-    Copies `jobs` files at a time.
+    Copies `jobs` files at a time, and leaves out those that `is_copied` says are not.
     """
 
     def copy(number: int, stored: StoredFile) -> FileLine:
@@ -73,12 +74,13 @@ def copy_each(
         at("copied")
         return line
 
+    wanted = enumerate(stored for stored in source.list() if is_copied(stored.name))
     if jobs == 1:
-        yield from (copy(number, stored) for number, stored in enumerate(source.list()))
+        yield from (copy(number, stored) for number, stored in wanted)
         return
     with ThreadPoolExecutor(jobs) as threads:
         waiting: deque[Future[FileLine]] = deque()
-        for number, stored in enumerate(source.list()):
+        for number, stored in wanted:
             waiting.append(threads.submit(copy, number, stored))
             if len(waiting) > 4 * jobs:
                 yield waiting.popleft().result()

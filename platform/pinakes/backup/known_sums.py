@@ -1,10 +1,11 @@
-"""Compares copied archive files with the catalogue."""
+"""Compares archive files, and what was copied of them, with the catalogue."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.dropped import act_that_dropped, is_withdrawal, put_back_words
 from pinakes.catalog.file_rows import read_entry, scan_entries
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import DigestMismatch, InputRefused
@@ -65,17 +66,41 @@ def iter_missing(
             )
 
 
+def act_that_dropped_it(
+    rows: RowStore, archive: ArchiveReader, name: str, watermark_ms: int
+) -> str | None:
+    """The act that had dropped the old generation of this name before the snapshot, where its file
+    is there all the same: somebody has put it back.
+
+    `archive` is the one in use: a file that an act was just deleting is not there any more.  One
+    round trip for each file; some more where it was dropped.
+    """
+    then = (facts for facts, time_ms in _versions(rows, name) if time_ms <= watermark_ms)
+    act = act_that_dropped(rows, next(then, None))
+    return None if act is None or archive.size(name) is None else act
+
+
+def put_back(rows: RowStore, name: str, act: str) -> InputRefused:
+    """The problem that a generation is there which this act has dropped."""
+    facts = read_entry(rows, generation_of(name).archive_file).facts
+    words = put_back_words(act, facts.collection if facts is not None else "")
+    how = "not copied" if is_withdrawal(act) else "copied as it is"
+    return InputRefused(f"superseded generation, {how}: {words}", file=name)
+
+
 def _differs(rows: RowStore, line: FileLine, watermark_ms: int) -> bool:
     """Whether versions of its facts are of the snapshot or before, and none has these bytes."""
-    archive_file, generation, _ = generation_of(line.name)
-    column = numbered_column(GenerationFacts, generation)
-    versions = rows.versions("files", encode_file_key(archive_file), column)
-    # Acts that ended before may have written this generation in another compression.
-    known = {
-        facts.sha256: cell.timestamp_ms
-        for cell in versions
-        for facts in [decode_cell(GenerationFacts, cell.value)]
-        if facts.file == line.name
-    }
+    known = {facts.sha256: time_ms for facts, time_ms in _versions(rows, line.name)}
     was_known = any(time_ms <= watermark_ms for time_ms in known.values())
     return was_known and line.sha256 not in known
+
+
+def _versions(rows: RowStore, name: str) -> Iterator[tuple[GenerationFacts, int]]:
+    """What the rows have on the generation stored as `name`, with times in ms, latest first."""
+    archive_file, generation, _ = generation_of(name)
+    column = numbered_column(GenerationFacts, generation)
+    for cell in rows.versions("files", encode_file_key(archive_file), column):
+        facts = decode_cell(GenerationFacts, cell.value)
+        # Acts that ended before may have written this generation in another compression.
+        if facts.file == name:
+            yield facts, cell.timestamp_ms

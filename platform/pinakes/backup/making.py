@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
+from pinakes.catalog.dropped import is_withdrawal
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.errors import ConfigError, Conflict, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
@@ -40,7 +42,7 @@ from .contents import (
 )
 from .copying import copy_each, copy_missing
 from .crawl_list import write_crawls
-from .known_sums import iter_missing, problem_of
+from .known_sums import SIDECAR, act_that_dropped_it, iter_missing, problem_of, put_back
 from .pinned import Pinned
 from .port import Snapshots
 
@@ -50,7 +52,8 @@ _REPORT = "report.json"
 
 @dataclass(slots=True)
 class BackupReport:
-    """The result of a backup; `problems`: files that are missing, or not as in the catalogue."""
+    """The result of a backup; `problems`: files that are missing, not as in the catalogue, or put
+    back after an act had dropped them."""
 
     act: str
     watermark_ms: int
@@ -224,7 +227,15 @@ class BackupMaker:
         rows = self._snapshots.rows(act)
         yield from copy_each(rows, target, ROWS, token=act, jobs=self._jobs, at=self._at)
         archive = self._snapshots.archive(act)
-        for line in copy_each(archive, target, ARCHIVE, token=act, jobs=self._jobs, at=self._at):
+        for line in copy_each(
+            archive,
+            target,
+            ARCHIVE,
+            token=act,
+            jobs=self._jobs,
+            is_copied=partial(self._is_copied, begun, report),
+            at=self._at,
+        ):
             stored = line._replace(name=line.name.partition("/")[2])
             problem = problem_of(self._rows, stored, begun.watermark_ms)
             if problem is not None:
@@ -232,6 +243,16 @@ class BackupMaker:
             yield line
         report.problems += iter_missing(self._rows, self._archive, self._was_copied)
         yield from self._copied_reports(act)
+
+    def _is_copied(self, begun: Begun, report: BackupReport, name: str) -> bool:
+        """Not what a withdrawal has dropped; all that was dropped and is there again is named."""
+        file = name.removesuffix(SIDECAR)
+        act = act_that_dropped_it(self._rows, self._archive, file, begun.watermark_ms)
+        if act is None:
+            return True
+        if file == name:
+            report.problems.append(put_back(self._rows, file, act))
+        return not is_withdrawal(act)
 
     def _was_copied(self, name: str) -> bool:
         return self._target.size(f"{ARCHIVE}/{name}") is not None
