@@ -10,7 +10,7 @@ import pytest
 from backup_scenes import back_up, fsck, opened, restore
 from scenes import COLLECTION, Scene, make_scene, page
 from store_chain import call
-from taken_down import copied, holds_anywhere, land_site, uri, withdraw
+from taken_down import copied, holds_anywhere, land_site, put_back, uri, withdraw
 
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.run_rows import RUNNING, set_run_state
@@ -34,13 +34,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 def site(made: Scene, tmp_path: Path) -> Iterator[Scene]:
     with copied(made.folder, tmp_path / "site") as scene:
         yield scene
-
-
-def put_back(scene: Scene, *names: str) -> None:
-    for name in names:
-        path = scene.archive.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(scene.folder / "kept" / name, path)
 
 
 def act_of_drop(scene: Scene, name: str) -> str:

@@ -96,6 +96,14 @@ def land_site(scene: Scene, *crawls: int) -> None:
     scene.dedupe()
 
 
+def put_back(scene: Scene, *names: str) -> None:
+    """Copy files of `kept`, the archive as it was before, into the archive."""
+    for name in names:
+        path = scene.archive.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(scene.folder / "kept" / name, path)
+
+
 def key_of(scene: Scene, number: int, crawl: int) -> str:
     found = scan_captures_of(scene.rows, urlkey(uri(number)), start_time=f"202{crawl}")
     return next(found).key.decode()

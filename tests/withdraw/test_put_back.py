@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 from scenes import Scene, make_scene, page
 from store_chain import Answer, call
-from taken_down import copied, current, holds_anywhere, land_site, sha256_of, uri, withdraw
+from taken_down import (
+    copied,
+    current,
+    holds_anywhere,
+    land_site,
+    put_back,
+    sha256_of,
+    uri,
+    withdraw,
+)
 from whole_payloads import whole_payloads
 
 from pinakes.access.archive_bytes import ArchiveBytes, Dropped
@@ -41,13 +50,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 def site(made: Scene, tmp_path: Path) -> Iterator[Scene]:
     with copied(made.folder, tmp_path / "site") as scene:
         yield scene
-
-
-def put_back(scene: Scene, *names: str) -> None:
-    for name in names:
-        path = scene.archive.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(scene.folder / "kept" / name, path)
 
 
 def on(scene: Scene, verb: str, *words: object) -> Answer:
