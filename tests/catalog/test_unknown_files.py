@@ -13,8 +13,14 @@ from store_chain import ANY_SAVING, call
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(made: Path, tmp_path: Path) -> Path:
     """Rows as they were before the third crawl landed, which refers to the others: put back old."""
+    return Path(shutil.copytree(made, tmp_path / "store"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("made")
     write_crawls(tmp_path, 1)
     store = tmp_path / "store"
 
@@ -101,6 +107,48 @@ def test_dedupe_of_all_says_which_files_are_of_no_crawl(
     assert why in answer.err
     assert "nothing was changed" in answer.err
     assert {path: path.read_bytes() for path in archive.rglob("*.warc.gz")} == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("crawl", "list"),
+        ("crawl", "show", "c2"),
+        ("crawl", "stats", "c2"),
+        ("crawl", "commit", "c2"),
+        ("ls", "c2"),
+        ("ls", "default"),
+        ("cdx", "default", "--format", "wget"),
+        ("export-wacz", "c2", "-o", "c2.wacz"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("lost", [("c2",), ("c1", "c2")], ids=["one crawl", "all crawls"])
+def test_a_crawl_whose_row_is_lost_is_named_by_a_file(
+    words: tuple[str, ...], lost: tuple[str, ...], store: Path
+) -> None:
+    """`crawl list` printed nothing, and exited with 0."""
+    with closing(sqlite3.connect(store / "rows.sqlite")) as rows, rows:
+        for crawl in lost:
+            rows.execute("DELETE FROM crawls WHERE row=?", (crawl.encode(),))
+    answer = call(*words, "--store", store)
+    assert answer.exit_code == 3
+    files = ["c2/0.warc.gz"] if "c2" in words else [f"{crawl}/0.warc.gz" for crawl in lost]
+    for file in files if words[1] == "list" else files[:1]:
+        assert f"{file}: the catalogue does not have the crawl of this file" in answer.err
+    assert "`pinakes fsck --repair` makes it anew" in answer.err
+
+
+def test_repair_makes_anew_the_crawls_whose_rows_are_lost(store: Path) -> None:
+    shutil.move(store / "archive" / "c3", store.parent / "c3")
+    with closing(sqlite3.connect(store / "rows.sqlite")) as rows, rows:
+        rows.execute("DELETE FROM crawls")
+    assert "c1" not in call("crawl", "list", "--store", store).out
+    assert call("fsck", "--repair", "--store", store).exit_code == 1
+    answer = call("crawl", "list", "--store", store)
+    assert (answer.exit_code, answer.err) == (0, "")
+    crawls = [line.split()[:2] for line in answer.out.splitlines()]
+    assert crawls == [["c1", "open"], ["c2", "open"]]
 
 
 def test_a_crawl_is_not_exported_without_a_file_of_it(tmp_path: Path) -> None:

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
-from pinakes.errors import ConfigError, Conflict
+from pinakes.errors import ConfigError, Conflict, DigestMismatch
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.hbase_schema.name_keys import ALL_CRAWLS, encode_crawl_key
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import ALL_CRAWLS, crawl_of, encode_crawl_key
 from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState, UnnamedCrawl
 from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
+
+from .file_rows import FileEntry, scan_entries
 
 TABLE = "crawls"
 OPEN = "open"
@@ -58,9 +62,15 @@ def read_crawl(store: RowStore, crawl: str) -> CrawlEntry | None:
 
 
 def require_crawl(store: RowStore, crawl: str) -> CrawlEntry:
-    """A crawl as the catalogue knows it; `Raises` ConfigError if unknown.  One round trip."""
+    """A crawl as the catalogue knows it.  One round trip.
+
+    Raises:
+        ConfigError: it is unknown.
+        DigestMismatch: files have landed in it, and its row is lost.
+    """
     entry = read_crawl(store, crawl)
     if entry is None:
+        require_crawls_there(store, crawl=crawl)
         raise ConfigError(f"there is no crawl {crawl}: see `pinakes crawl list`")
     return entry
 
@@ -80,6 +90,42 @@ def scan_crawls(store: RowStore, *, leave_out: Container[str] = ()) -> Iterator[
             yield entry
 
 
+def scan_lost_crawls(store: RowStore, crawl: str | None = None) -> Iterator[FileEntry]:
+    """Yield a landed file of each crawl, or of this one, whose row is lost.
+
+    Reads the rows of files; a round trip for each crawl.
+    """
+    landed = (
+        entry
+        for entry in scan_entries(store, crawl)
+        if entry.state is FileState.STORED and entry.facts is not None
+    )
+    for name, files in groupby(landed, key=lambda entry: crawl_of(entry.archive_file)):
+        first = next(files)
+        # Behind the scan: a crawl that begins has its row before its first file has landed.
+        if read_crawl(store, name) is None:
+            yield first
+
+
+def lost_crawl(entry: FileEntry, more: str = "") -> DigestMismatch:
+    """Says what to do where the row of this file's crawl is lost."""
+    return DigestMismatch(
+        "the catalogue does not have the crawl of this file: `pinakes fsck --repair` makes it "
+        f"anew{more}",
+        file=entry.archive_file,
+    )
+
+
+def require_crawls_there(
+    store: RowStore, *, crawl: str | None = None, collection: str | None = None
+) -> None:
+    """Raise DigestMismatch where files of this crawl, or collection, are of a crawl whose row is
+    lost."""
+    for entry in scan_lost_crawls(store, crawl):
+        if collection is None or (entry.facts and entry.facts.collection == collection):
+            raise lost_crawl(entry, "; nothing was changed")
+
+
 def crawls_named(store: RowStore, name: str) -> list[CrawlEntry]:
     """The crawl of this name, or those of the collection of this name; none if there is neither.
 
@@ -87,7 +133,19 @@ def crawls_named(store: RowStore, name: str) -> list[CrawlEntry]:
 
     Raises:
         ConfigError: `name` is that of a crawl, and of a collection with others.
+        DigestMismatch: it may be that of a crawl whose row is lost, or of a collection with one.
     """
+    found = _crawls_there(store, name)
+    crawl, collection = name.removesuffix("/"), name.removeprefix("+")
+    if all(one.facts.collection == collection for one in found):
+        for lost in scan_lost_crawls(store):
+            of_collection = lost.facts is not None and lost.facts.collection == collection
+            if of_collection or (not found and crawl_of(lost.archive_file) == crawl):
+                raise lost_crawl(lost)
+    return found
+
+
+def _crawls_there(store: RowStore, name: str) -> list[CrawlEntry]:
     there = list(scan_crawls(store))
     crawl = [one for one in there if one.crawl == name.removesuffix("/")]
     collection = [one for one in there if one.facts.collection == name.removeprefix("+")]

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
-from .crawl_rows import scan_crawls
+from .crawl_rows import require_crawls_there, scan_crawls
 from .file_records import known_names, read_generations, unfinished_names
 from .file_rows import FileEntry, scan_entries
 from .kept_dictionaries import parse_kept_name
@@ -79,17 +78,8 @@ def require_crawls_known(store: RowStore, archive: ArchiveStore, collection: str
     By files that have landed in crawls of which there is no row; if no crawl is left, also by
     files that the catalogue does not know.
     """
-    crawls = {crawl.crawl: crawl.facts.collection for crawl in scan_crawls(store)}
-    for entry in scan_entries(store):
-        if entry.state is not FileState.STORED or entry.facts is None:
-            continue
-        if entry.facts.collection == collection and crawl_of(entry.archive_file) not in crawls:
-            raise DigestMismatch(
-                "the catalogue does not have the crawl of this file: `pinakes fsck --repair` makes "
-                "it anew; nothing was changed",
-                file=entry.archive_file,
-            )
-    if collection not in crawls.values():
+    require_crawls_there(store, collection=collection)
+    if collection not in {crawl.facts.collection for crawl in scan_crawls(store)}:
         for name in iter_unknown_files(store, archive):
             raise DigestMismatch(
                 f"the catalogue does not know this file, nor any crawl of {collection}: see "

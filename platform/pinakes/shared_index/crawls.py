@@ -9,7 +9,13 @@ from itertools import groupby
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.browsertrix_counts import count_as_browsertrix
 from pinakes.catalog.crawl_originals import CrawlFinder
-from pinakes.catalog.crawl_rows import COMMITTED, OPEN, require_crawl, scan_crawls
+from pinakes.catalog.crawl_rows import (
+    COMMITTED,
+    OPEN,
+    require_crawl,
+    require_crawls_there,
+    scan_crawls,
+)
 from pinakes.catalog.originals import ALL_OPEN, Asked, Original, OriginalFinder, Wants
 from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed, scan_reports
 from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
@@ -143,6 +149,7 @@ def read_shared_crawls(
             hidden; or the collection has no crawl.
     """
     of_collection = [one for one in scan_crawls(store) if one.facts.collection == collection]
+    require_crawls_there(store, collection=collection)
     if not of_collection:
         raise ConfigError(f"{collection}: no collection of this name: see `pinakes crawl list`")
     states = {

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from pinakes.access.cdx.external import parse_line, put_lines
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.cdx_lines import iter_stored_cdx_lines
-from pinakes.catalog.crawl_rows import COMMITTED, scan_crawls
+from pinakes.catalog.crawl_rows import COMMITTED, require_crawls_there, scan_crawls
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.file_states import FileState
@@ -52,6 +52,7 @@ def key_of(template: str, collection: str) -> bytes:
 def crawls_of(store: RowStore, collection: str) -> dict[str, str]:
     """The states of the crawls of a collection; Raises ConfigError if it has none."""
     found = {c.crawl: c.state for c in scan_crawls(store) if c.facts.collection == collection}
+    require_crawls_there(store, collection=collection)
     if not found:
         raise ConfigError(f"{collection}: no collection of this name: see `pinakes crawl list`")
     return found

@@ -8,7 +8,7 @@ from itertools import chain
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.rules import parse_rules
 from pinakes.catalog.cdx_lines import CDX_WITH_IDS, format_cdx_with_id
-from pinakes.catalog.crawl_rows import scan_crawls
+from pinakes.catalog.crawl_rows import require_crawls_there, scan_crawls
 from pinakes.catalog.originals import OriginalFinder
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console
@@ -29,6 +29,7 @@ def write_for_wget(
         lines = CdxIndex(stores.rows, stores.archive, rules=rules).lines
         collections = {crawl.facts.collection for crawl in scan_crawls(stores.rows)}
         for name in names:
+            require_crawls_there(stores.rows, collection=name)
             if name not in collections:
                 raise ConfigError(
                     f"{name}: no collection of this name, and --format wget takes no other"

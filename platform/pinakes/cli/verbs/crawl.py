@@ -96,8 +96,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _list(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
-    list_crawls(stores, console, counts=request.counts)
-    return Exit.DONE
+    is_whole = list_crawls(stores, console, counts=request.counts)
+    return Exit.DONE if is_whole else Exit.SOME_FAILED
 
 
 def _show(stores: Stores, request: CrawlRequest, console: Console) -> Exit:

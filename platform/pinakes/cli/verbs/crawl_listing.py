@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 from pinakes.catalog.browsertrix_counts import BrowsertrixCounts, count_as_browsertrix
-from pinakes.catalog.crawl_rows import COMMITTED, CrawlEntry, require_crawl, scan_crawls
+from pinakes.catalog.crawl_rows import (
+    COMMITTED,
+    CrawlEntry,
+    lost_crawl,
+    require_crawl,
+    scan_crawls,
+    scan_lost_crawls,
+)
 from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.file_rows import FileEntry, scan_entries, scan_inflight
 from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed
@@ -19,8 +26,11 @@ _MOST_REPORTS = 1000
 """At most so many reported captures that have not landed are listed."""
 
 
-def list_crawls(stores: Stores, console: Console, *, counts: bool) -> None:
-    """A line for each crawl; with `counts` also one for each collection, of what is committed."""
+def list_crawls(stores: Stores, console: Console, *, counts: bool) -> bool:
+    """A line for each crawl; with `counts` also one for each collection, of what is committed.
+
+    Whether all crawls could be listed: a crawl whose row is lost is named in a warning.
+    """
     sums: dict[str, BrowsertrixCounts] = defaultdict(BrowsertrixCounts)
     for entry in scan_crawls(stores.rows):
         found = _count(stores, entry) if counts else None
@@ -32,6 +42,10 @@ def list_crawls(stores: Stores, console: Console, *, counts: bool) -> None:
             {"committed_of": collection, **total.as_json()},
             text=f"all committed crawls of {collection}: {_counts_text(total)}",
         )
+    lost = list(scan_lost_crawls(stores.rows))
+    for file in lost:
+        console.warn(lost_crawl(file))
+    return not lost
 
 
 def show_crawl(stores: Stores, crawl: str, console: Console, *, counts: bool) -> None:
