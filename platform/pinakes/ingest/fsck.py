@@ -30,7 +30,6 @@ from pinakes.catalog.reported import find_open_scope, scan_scopes_of
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.counts import count_of
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.file_states import FileState
@@ -48,6 +47,7 @@ from .fsck_older import OlderGenerations
 from .fsck_stored import StoredFileCheck
 from .fsck_strays import StrayCheck
 from .fsck_tables import TablesCheck
+from .fsck_unknown import UnknownFiles
 from .quarantine import Quarantine
 
 _SIDECAR = sidecar_name("")
@@ -82,6 +82,7 @@ class Fsck:
         self._seed = seed
         self._quarantine = Quarantine(rows, archive, actor)
         self._acts = DeadActs(rows, archive, actor, self._quarantine)
+        self._unknown = UnknownFiles(rows, archive, quick=quick)
         self._accounts: dict[str, Account] = {}
         self._left_out: set[str] = set()
         self._crawls_left_out: set[str] = set()
@@ -136,6 +137,7 @@ class Fsck:
                 self._quarantine,
                 accounts=self._accounts,
                 left_out=self._left_out,
+                lost=self._unknown.lost,
             )
             yield from strays.findings(stored)
 
@@ -250,7 +252,7 @@ class Fsck:
         if file == name:
             if name in known:
                 return None
-            return self._unknown(stored)
+            return self._unknown.judge(stored)
         if self._archive.size(file) is not None:
             return None
         # A generation that an act was writing or deleting when it died; the act does it anew.
@@ -264,24 +266,6 @@ class Fsck:
             repair="move it into the quarantine" if mend is not None else None,
             mend=mend,
         )
-
-    def _unknown(self, stored: StoredFile) -> FsckFinding:
-        """A file of no generation that the rows have."""
-        place = generation_of(stored.name)
-        entry = read_entry(self._rows, place.archive_file)
-        size = count_of(stored.size, "byte")
-        what = f"{size}: copy it elsewhere and ingest it, or "
-        if entry.state is not None and entry.state.is_gone:
-            message = f"was taken out, and is there again; {what}delete it"
-        elif entry.state is FileState.STORED and place.number > entry.generation:
-            message = (
-                f"{size}: a later generation than the catalogue knows: an act that died has left "
-                "it; or the rows are older than the files: put newer ones back, or withdraw again "
-                "what was withdrawn since"
-            )
-        else:
-            message = f"{what}move it away"
-        return FsckFinding(code="unknown-file", file=stored.name, message=message)
 
     def _judge_dictionary(self, kept: KeptDictionary) -> FsckFinding | None:
         try:

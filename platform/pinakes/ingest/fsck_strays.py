@@ -154,9 +154,10 @@ class StrayCheck:
         *,
         accounts: Mapping[str, Account],
         left_out: Collection[str],
+        lost: Container[str],
     ) -> None:
         """`accounts` are those of the files that were read; of those in `left_out` nothing is
-        known."""
+        known.  Those in `lost` are in the archive, and their row is lost."""
         self._rows = rows
         self._archive = archive
         self._acts = acts
@@ -164,6 +165,7 @@ class StrayCheck:
         self._quarantine = quarantine
         self._accounts = accounts
         self._left_out = left_out
+        self._lost = lost
 
     def findings(self, stored: set[str]) -> Iterator[FsckFinding]:
         """Rows of files that have not landed, and of no record; reads both tables to the end."""
@@ -172,6 +174,8 @@ class StrayCheck:
             entry = self._acts.settled(read_entry(self._rows, name))
             if entry is None or entry.state is FileState.STORED:
                 continue  # it lands, or has landed since the scan
+            if name in self._lost:
+                continue  # named already, and its rows are in use again once it has landed again
             yield FsckFinding(
                 code="rows-alone",
                 file=name,
