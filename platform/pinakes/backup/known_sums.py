@@ -9,12 +9,12 @@ from pinakes.catalog.dropped import act_that_dropped, is_withdrawal, put_back_wo
 from pinakes.catalog.file_rows import read_entry, scan_entries
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import DigestMismatch, InputRefused
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.row_store.cells import decode_stored
 from pinakes.row_store.port import RowStore
 
 from .contents import FileLine
@@ -99,8 +99,9 @@ def _versions(rows: RowStore, name: str) -> Iterator[tuple[GenerationFacts, int]
     """What the rows have on the generation stored as `name`, with times in ms, latest first."""
     archive_file, generation, _ = generation_of(name)
     column = numbered_column(GenerationFacts, generation)
-    for cell in rows.versions("files", encode_file_key(archive_file), column):
-        facts = decode_cell(GenerationFacts, cell.value)
+    key = encode_file_key(archive_file)
+    for cell in rows.versions("files", key, column):
+        facts = decode_stored(GenerationFacts, "files", key, column, cell.value)
         # Acts that ended before may have written this generation in another compression.
         if facts.file == name:
             yield facts, cell.timestamp_ms

@@ -34,7 +34,7 @@ from pinakes.catalog.run_rows import RUNNING
 from pinakes.catalog.run_rows import TABLE as RUNS
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import PinakesError
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import (
     STORE_KEY,
@@ -47,6 +47,7 @@ from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck_acts import DeadActs
 from pinakes.ingest.quarantine import Quarantine
 from pinakes.ingest.removal import WAYS, Remover
+from pinakes.row_store.cells import require_cell
 from pinakes.row_store.port import Delete, Put, RowStore
 
 from .contents import BackupFacts
@@ -252,7 +253,7 @@ class Settler:
         ours = f"{VERB}-{self._facts.act}"
         for row in self._rows.scan(RUNS, columns=[RunState.COLUMN]):
             run = row.key.decode("ascii")
-            state = decode_cell(RunState, row.value(RunState.COLUMN) or b"").state
+            state = require_cell(RunState, RUNS, row).state
             if run == ours or not (state == RUNNING or (run in stopped and state == "done")):
                 continue
             if run == self._facts.act:

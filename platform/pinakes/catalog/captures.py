@@ -20,10 +20,11 @@ from pinakes.hbase_schema.capture_cells import (
     Pin,
 )
 from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
-from pinakes.hbase_schema.cells import C, decode_cell
+from pinakes.hbase_schema.cells import C
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
+from pinakes.row_store.cells import decode_stored, read_cell
 from pinakes.row_store.port import Row, RowStore
 
 from .file_rows import FileEntry, hidden_among, read_entries
@@ -77,17 +78,16 @@ class Placed:
 
 def decode_capture(row: Row) -> Capture | None:
     """The capture of a row; None if the row has no facts, as a leftover."""
-    facts = row.cells.get(CaptureFacts.COLUMN)
-    if facts is None:
+    landed = read_cell(CaptureFacts, TABLE, row)
+    if landed is None:
         return None
 
     def read(cls: type[C]) -> C | None:
-        value = row.value(cls.COLUMN)
-        return decode_cell(cls, value) if value is not None else None
+        return read_cell(cls, TABLE, row)
 
-    pin, landed = read(Pin), decode_cell(CaptureFacts, facts.value)
+    pin = read(Pin)
     locations = {
-        int(column_suffix(column)): decode_cell(Location, cell.value)
+        int(column_suffix(column)): decode_stored(Location, TABLE, row.key, column, cell.value)
         for column, cell in row.cells.items()
         if column.startswith(Location.COLUMN)
     }
@@ -98,7 +98,7 @@ def decode_capture(row: Row) -> Capture | None:
     return Capture(
         key=row.key,
         facts=landed,
-        landed_ms=facts.timestamp_ms,
+        landed_ms=row.cells[CaptureFacts.COLUMN].timestamp_ms,
         locations=locations,
         dedupe=read(DedupeMark),
         pinned=pin is not None and pin.pinned,

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from pinakes.errors import Busy
 from pinakes.hbase_schema.act_times import next_act_time
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_cells import Claim
+from pinakes.row_store.cells import decode_stored
 from pinakes.row_store.port import RowStore, get_row
 
 _ATTEMPTS = 3
@@ -32,8 +33,12 @@ class ClaimedCell:
 
     def read(self, store: RowStore) -> Claim | None:
         """The claim as stored, released or not; None if there never was one."""
-        value = self._value(store)
-        return decode_cell(self.cell, value) if value is not None else None
+        return self._decoded(self._value(store))
+
+    def _decoded(self, value: bytes | None) -> Claim | None:
+        if value is None:
+            return None
+        return decode_stored(self.cell, self.table, self.key, self.cell.COLUMN, value)
 
     def _value(self, store: RowStore) -> bytes | None:
         row = get_row(store, self.table, self.key, columns=[self.cell.COLUMN])
@@ -61,7 +66,7 @@ class ClaimedCell:
         """
         for _ in range(_ATTEMPTS):
             value = self._value(store)
-            last = decode_cell(self.cell, value) if value is not None else None
+            last = self._decoded(value)
             unfinished = last is not None and last.expires_ms != 0
             if last is not None and unfinished:
                 self._require_gone(last, owner, now_ms, is_gone)
@@ -114,7 +119,7 @@ class ClaimedCell:
         Its act time is kept: the next act must be later.  Raises Busy if it is not ours.
         """
         value = self._value(store)
-        now = decode_cell(self.cell, value) if value is not None else None
+        now = self._decoded(value)
         renewed = replace(claim, expires_ms=expires_ms)
         if now is None or now.token != claim.token or not self._put(store, value, renewed):
             raise self._lost()

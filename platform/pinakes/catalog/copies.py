@@ -21,11 +21,14 @@ from pinakes.hbase_schema.capture_cells import (
     Location,
     Pin,
 )
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
+from pinakes.row_store.cells import decode_stored, read_cell
 from pinakes.row_store.port import Row
 from pinakes.warc.digest import Digest, parse_digest
+
+from .captures import TABLE as CAPTURES
 
 _DUPLICATE = 3
 _RESPONSE = NAME_END + b'response"'
@@ -59,7 +62,9 @@ class Copy:
         self.cells = row.cells
         value = self.cells[CaptureFacts.COLUMN].value
         if not value.startswith(FACTS_LEAD):
-            value = encode_cell(decode_cell(CaptureFacts, value))
+            value = encode_cell(
+                decode_stored(CaptureFacts, CAPTURES, row.key, CaptureFacts.COLUMN, value)
+            )
         self.value = value
         start = value.find(NAME_LEAD) + len(NAME_LEAD)
         self.name_end = end = value.find(NAME_END, start)
@@ -106,8 +111,8 @@ class Copy:
                 length=int(facts["length"]),
                 inner_offset=int(facts.get("inner_offset", 0)),
             )
-        cell = self.cells.get(numbered_column(Location, generation))
-        return decode_cell(Location, cell.value) if cell is not None else None
+        row, column = Row(self.key, self.cells), numbered_column(Location, generation)
+        return read_cell(Location, CAPTURES, row, column)
 
     @property
     def digests(self) -> set[Digest]:
@@ -133,10 +138,11 @@ class Copy:
         """0 if something refers to it, 1 if `dedupe` made it an original, 3 a duplicate, else 2."""
         if len(self.cells) == 1:
             return 2
-        pin, mark = self.cells.get(Pin.COLUMN), self.cells.get(DedupeMark.COLUMN)
-        if mark is not None and decode_cell(DedupeMark, mark.value).copy_number > 1:
+        row = Row(self.key, self.cells)
+        pin, mark = read_cell(Pin, CAPTURES, row), read_cell(DedupeMark, CAPTURES, row)
+        if mark is not None and mark.copy_number > 1:
             return _DUPLICATE
-        if pin is not None and decode_cell(Pin, pin.value).pinned:
+        if pin is not None and pin.pinned:
             return 0
         return 1 if mark is not None else 2
 
@@ -180,9 +186,9 @@ def gives_body_of(copy: Copy, row: Row, digests: set[Digest]) -> bool:
     """
     if row.value(Withdrawal.COLUMN) is not None:
         return True
-    external = row.value(ExternalLine.COLUMN)
+    external = read_cell(ExternalLine, CAPTURES, row)
     if external is not None:
-        return parse_digest(decode_cell(ExternalLine, external).digest or "") in digests
+        return parse_digest(external.digest or "") in digests
     if CaptureFacts.COLUMN not in row.cells:
         return True
     other = Copy(row)

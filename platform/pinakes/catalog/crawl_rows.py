@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pinakes.errors import ConfigError, Conflict, DigestMismatch
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import ALL_CRAWLS, crawl_of, encode_crawl_key
 from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState, UnnamedCrawl
 from pinakes.hbase_schema.seen_cells import CommitFindings
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
 from .file_rows import FileEntry, scan_entries
@@ -167,20 +168,20 @@ def _not_gone(crawls: Iterable[CrawlEntry]) -> set[str]:
 
 
 def _entry(row: Row) -> CrawlEntry | None:
-    facts, state = row.value(CrawlFacts.COLUMN), row.cells.get(CrawlState.COLUMN)
+    facts = read_cell(CrawlFacts, TABLE, row)
     if facts is None:
         return None
-    known = decode_cell(CrawlState, state.value) if state is not None else None
-    findings = row.value(CommitFindings.COLUMN)
-    unnamed = row.value(UnnamedCrawl.COLUMN)
+    known = read_cell(CrawlState, TABLE, row)
+    state = row.cells.get(CrawlState.COLUMN)
+    unnamed = read_cell(UnnamedCrawl, TABLE, row)
     return CrawlEntry(
         crawl=row.key.decode("ascii"),
-        facts=decode_cell(CrawlFacts, facts),
+        facts=facts,
         state=known.state if known is not None else OPEN,
         changed_ms=state.timestamp_ms if state is not None else 0,
         act=known.act if known is not None else "",
-        findings=decode_cell(CommitFindings, findings) if findings is not None else None,
-        unnamed_bytes=decode_cell(UnnamedCrawl, unnamed).size if unnamed is not None else None,
+        findings=read_cell(CommitFindings, TABLE, row),
+        unnamed_bytes=unnamed.size if unnamed is not None else None,
     )
 
 
@@ -286,7 +287,7 @@ def _read_state(store: RowStore, key: bytes) -> tuple[bytes | None, CrawlState]:
     """The cell of a crawl's state, and what it says."""
     row = get_row(store, TABLE, key, columns=[CrawlState.COLUMN])
     value = row.value(CrawlState.COLUMN) if row is not None else None
-    return value, decode_cell(CrawlState, value) if value else CrawlState(state=OPEN, act="")
+    return value, read_cell(CrawlState, TABLE, row) or CrawlState(state=OPEN, act="")
 
 
 def set_crawl_state(store: RowStore, crawl: str, state: str, *, act: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import named_column, numbered_column
 from pinakes.hbase_schema.file_cells import (
     ActCounts,
@@ -22,6 +22,7 @@ from pinakes.hbase_schema.file_cells import (
 )
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import encode_file_key, files_of
+from pinakes.row_store.cells import decode_stored, read_cell
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
 from .file_rows import TABLE, Held
@@ -122,22 +123,23 @@ def read_totals(store: RowStore, crawl: str) -> CrawlTotals:
     for row in store.scan(TABLE, files_of(crawl), columns=[b"f", b"l"]):
         for column, cell in row.cells.items():
             if column.startswith(ActCounts.COLUMN):
-                totals.add(decode_cell(ActCounts, cell.value), cell.timestamp_ms)
+                counts = decode_stored(ActCounts, TABLE, row.key, column, cell.value)
+                totals.add(counts, cell.timestamp_ms)
         totals.saved_bytes += _saved_bytes(row)
     return totals
 
 
 def _saved_bytes(row: Row) -> int:
-    current = row.value(CurrentGeneration.COLUMN)
-    facts = row.value(FileFacts.COLUMN)
-    state = row.value(FileStateCell.COLUMN)
+    current = read_cell(CurrentGeneration, TABLE, row)
+    facts = read_cell(FileFacts, TABLE, row)
+    state = read_cell(FileStateCell, TABLE, row)
     if current is None or facts is None or state is None:
         return 0
-    if decode_cell(FileStateCell, state).state != FileState.STORED.value:
+    if state.state != FileState.STORED.value:
         return 0
-    number = decode_cell(CurrentGeneration, current).generation
-    generation = row.value(numbered_column(GenerationFacts, number))
+    number = current.generation
+    column = numbered_column(GenerationFacts, number)
+    generation = read_cell(GenerationFacts, TABLE, row, column)
     if number == 1 or generation is None:
         return 0
-    landed = decode_cell(FileFacts, facts).size
-    return landed - decode_cell(GenerationFacts, generation).size
+    return facts.size - generation.size

@@ -12,7 +12,7 @@ from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
 from pinakes.hbase_schema.act_times import next_act_time
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
@@ -22,6 +22,7 @@ from pinakes.hbase_schema.generation_names import (
     iter_generation_files,
 )
 from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.row_store.cells import decode_stored
 from pinakes.row_store.port import Put, RowStore, get_row
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -44,9 +45,13 @@ from .sidecar import (
 def read_generations(store: RowStore, archive_file: str) -> dict[int, GenerationFacts]:
     """Every generation ever written, by number.  One round trip."""
     row = get_row(store, TABLE, encode_file_key(archive_file), columns=[b"f"])
+    if row is None:
+        return {}
     return {
-        int(column_suffix(column)): decode_cell(GenerationFacts, cell.value)
-        for column, cell in (row.cells.items() if row is not None else ())
+        int(column_suffix(column)): decode_stored(
+            GenerationFacts, TABLE, row.key, column, cell.value
+        )
+        for column, cell in row.cells.items()
         if column.startswith(GenerationFacts.COLUMN)
     }
 
@@ -80,7 +85,7 @@ def note_dropped(
     puts = []
     for column, cell in row.cells.items() if row is not None else ():
         if column.startswith(GenerationFacts.COLUMN):
-            facts = decode_cell(GenerationFacts, cell.value)
+            facts = decode_stored(GenerationFacts, TABLE, key, column, cell.value)
             if facts.file in names and not facts.dropped:
                 cells = {column: encode_cell(replace(facts, dropped=act))}
                 # A clock may have been set back.

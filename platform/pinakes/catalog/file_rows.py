@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
+from pinakes.hbase_schema.cells import C, encode_cell
 from pinakes.hbase_schema.file_cells import (
     Claim,
     CurrentGeneration,
@@ -24,6 +24,7 @@ from pinakes.hbase_schema.generation_names import Generation
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
 from .claims import ClaimedCell
@@ -119,8 +120,7 @@ def scan_entries_below(store: RowStore, name: str) -> Iterator[FileEntry]:
 
 def _entry(archive_file: str, row: Row | None) -> FileEntry:
     def read(cls: type[C]) -> C | None:
-        value = row.value(cls.COLUMN) if row is not None else None
-        return decode_cell(cls, value) if value is not None else None
+        return read_cell(cls, TABLE, row)
 
     state, generation = read(FileStateCell), read(CurrentGeneration)
     facts, decided = read(FileFacts), read(FirstDecision)
@@ -142,10 +142,9 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
 
 def withdrawing_in(row: Row | None, facts: FileFacts | None) -> frozenset[int]:
     """The ordinals of records that are withdrawn, and may still be there; by the file's row."""
-    value = row.value(WithdrawingRecords.COLUMN) if row is not None else None
-    if value is None or facts is None:
+    cell = read_cell(WithdrawingRecords, TABLE, row)
+    if cell is None or facts is None:
         return frozenset()
-    cell = decode_cell(WithdrawingRecords, value)
     ranges = (part.partition("-") for part in cell.records.split())
     found = (at for start, _, end in ranges for at in range(int(start), int(end or start) + 1))
     return frozenset(found) if cell.landing == facts.act else frozenset()

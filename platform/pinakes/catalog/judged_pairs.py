@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pinakes.hbase_schema.cells import C, decode_cell
+from pinakes.hbase_schema.cells import C
 from pinakes.hbase_schema.name_keys import PairKey, decode_pair_key, pairs_of
 from pinakes.hbase_schema.qa_cells import PairScores, PairVerdict
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Row, RowStore
 
 TABLE = "qa_pairs"
@@ -29,5 +30,4 @@ def scan_pairs(rows: RowStore, run: str, capture_key: bytes | None = None) -> It
 
 
 def _read(row: Row, cls: type[C]) -> C | None:
-    value = row.value(cls.COLUMN)
-    return decode_cell(cls, value) if value is not None else None
+    return read_cell(cls, TABLE, row)

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeVar
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import DigestEntry
 from pinakes.hbase_schema.capture_keys import captures_of
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import DigestKey, decode_digest_key, digests_of
 from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.index.urlkey import urlkey
+from pinakes.row_store.cells import require_cell
 from pinakes.row_store.port import Row, RowStore
 from pinakes.warc.digest import Digest, parse_digest
 
@@ -83,7 +83,7 @@ def scan_digest(store: RowStore, scope: str, digest: Digest) -> Iterator[FoundDi
 def _found(row: Row) -> FoundDigest:
     return FoundDigest(
         decode_digest_key(row.key),
-        decode_cell(DigestEntry, row.value(DigestEntry.COLUMN) or b""),
+        require_cell(DigestEntry, TABLE, row),
     )
 
 

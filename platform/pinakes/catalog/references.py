@@ -22,7 +22,6 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.capture_cells import DigestEntry, Pin
 from pinakes.hbase_schema.capture_keys import encode_urlkey
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import (
     REFERS_TO_ID,
     REFERS_TO_URLKEY,
@@ -33,6 +32,7 @@ from pinakes.hbase_schema.digest_keys import (
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.urlkey import urlkey
+from pinakes.row_store.cells import require_cell
 from pinakes.row_store.port import Row, RowStore
 
 from .captures import TABLE, Capture, get_captures
@@ -263,7 +263,7 @@ class _Finder:
             row = keys[key]
             if row.sha256 is None or row.payload_size is None:
                 continue
-            if decode_cell(Pin, found.value(Pin.COLUMN) or b"").pinned:
+            if require_cell(Pin, TABLE, found).pinned:
                 contents[row.sha256, row.payload_size] = None
         ranges = [
             digests_of(self._collection, "sha256", sha256.hex(), size)
@@ -276,7 +276,7 @@ class _Finder:
     def _captures_in(self, rows: Iterable[Row]) -> Iterator[Capture]:
         """The captures of other crawls that these rows of digests are of."""
         named = (
-            decode_cell(DigestEntry, row.value(DigestEntry.COLUMN) or b"").capture_key
+            require_cell(DigestEntry, DIGESTS, row).capture_key
             for row in rows
             if crawl_of(decode_digest_key(row.key).archive_file) != self._crawl
         )
@@ -301,7 +301,7 @@ class _Finder:
         found: dict[bytes, list[SidecarRow]] = defaultdict(list)
         for number, naming in rows_in(self._store, DIGESTS, ranges):
             if crawl_of(decode_digest_key(naming.key).archive_file) != self._crawl:
-                entry = decode_cell(DigestEntry, naming.value(DigestEntry.COLUMN) or b"")
+                entry = require_cell(DigestEntry, DIGESTS, naming)
                 found[entry.capture_key.encode("ascii")] += meant[number]
         originals = get_captures(
             self._store, sorted({r.row_key for rows in found.values() for r in rows if r.row_key})

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME, DigestEntry
 from pinakes.hbase_schema.capture_keys import encode_urlkey
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.digest_keys import decode_digest_key, digests_of
 from pinakes.hbase_schema.name_keys import crawl_of, encode_crawl_key
 from pinakes.hbase_schema.ranges import KeyRange
@@ -39,6 +39,7 @@ from pinakes.hbase_schema.seen_keys import (
 from pinakes.index.eligibility import EMPTY, TYPE, RecordFacts, skip_reason
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
+from pinakes.row_store.cells import require_cell
 from pinakes.row_store.port import Delete, Put, Row, RowStore
 from pinakes.warc.digest import Digest, hasher
 
@@ -202,7 +203,7 @@ def _report(row: Row) -> Report:
     key = decode_seen_key(row.key)
     return Report(
         digest=Digest(key.algorithm, bytes.fromhex(key.hex)),
-        seen=decode_cell(SeenCapture, row.cells[SeenCapture.COLUMN].value),
+        seen=require_cell(SeenCapture, TABLE, row),
     )
 
 
@@ -235,7 +236,7 @@ def landed_among(
         key, digest = decode_digest_key(row.key), digests[number]
         copies[digest] += 1
         if crawl_of(key.archive_file) == scope.crawl and (digest, key.second) in wanted:
-            entry = decode_cell(DigestEntry, row.value(DigestEntry.COLUMN) or b"")
+            entry = require_cell(DigestEntry, DIGESTS, row)
             named = entry.capture_key.encode("ascii").partition(b" ")[0]
             files[digest, key.second].append((named, key.archive_file))
     hidden = hidden_among(store, {file for some in files.values() for _, file in some})

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Pin
 from pinakes.hbase_schema.capture_keys import encode_mark
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import decode_digest_key
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Delete, RowStore
 
 from .record_rows import digest_rows
@@ -48,9 +48,9 @@ def scan_rows_of(store: RowStore, files: Collection[str]) -> Iterator[RowName]:
 
 def _scan_all(store: RowStore) -> Iterator[RowName]:
     for row in store.scan("captures", columns=[CaptureFacts.COLUMN]):
-        value = row.value(CaptureFacts.COLUMN)
-        if value is not None:
-            yield RowName("captures", row.key, decode_cell(CaptureFacts, value).archive_file)
+        facts = read_cell(CaptureFacts, "captures", row)
+        if facts is not None:
+            yield RowName("captures", row.key, facts.archive_file)
     for row in store.scan("digests"):
         yield RowName("digests", row.key, decode_digest_key(row.key).archive_file)
 

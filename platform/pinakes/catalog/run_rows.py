@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
+from pinakes.hbase_schema.cells import C, encode_cell
 from pinakes.hbase_schema.name_keys import encode_run_key
 from pinakes.hbase_schema.ranges import prefix_range
 from pinakes.hbase_schema.run_cells import RunFacts, RunProgress, RunState
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
 TABLE = "runs"
@@ -50,23 +51,22 @@ def is_running(store: RowStore, run: str) -> bool:
 
 def _state(store: RowStore, run: str) -> str | None:
     row = get_row(store, TABLE, encode_run_key(run), columns=[RunState.COLUMN])
-    value = row.value(RunState.COLUMN) if row is not None else None
-    return decode_cell(RunState, value).state if value is not None else None
+    state = read_cell(RunState, TABLE, row)
+    return state.state if state is not None else None
 
 
 def read_run(store: RowStore, run: str) -> RunFacts | None:
     """The arguments of a run; None if it is unknown."""
     row = get_row(store, TABLE, encode_run_key(run), columns=[RunFacts.COLUMN])
-    value = row.value(RunFacts.COLUMN) if row is not None else None
-    return decode_cell(RunFacts, value) if value is not None else None
+    return read_cell(RunFacts, TABLE, row)
 
 
 def scan_runs(store: RowStore) -> Iterator[tuple[str, RunFacts]]:
     """All runs, by name."""
     for row in store.scan(TABLE, columns=[RunFacts.COLUMN]):
-        value = row.value(RunFacts.COLUMN)
-        if value is not None:
-            yield row.key.decode("ascii"), decode_cell(RunFacts, value)
+        facts = read_cell(RunFacts, TABLE, row)
+        if facts is not None:
+            yield row.key.decode("ascii"), facts
 
 
 def set_run_progress(store: RowStore, run: str, progress: RunProgress) -> None:
@@ -84,8 +84,7 @@ def latest_runs(store: RowStore, verb: str, limit: int) -> list[RunEntry]:
 
 def _entry(row: Row) -> RunEntry | None:
     def read(cls: type[C]) -> C | None:
-        value = row.value(cls.COLUMN)
-        return decode_cell(cls, value) if value is not None else None
+        return read_cell(cls, TABLE, row)
 
     facts, state = read(RunFacts), read(RunState)
     if facts is None:

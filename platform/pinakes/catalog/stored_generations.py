@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import (
     CurrentGeneration,
@@ -16,6 +15,7 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import Generation, generation_of
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import RowStore, get_row
 
 from .file_rows import TABLE, hidden_among, withdrawing_in
@@ -65,20 +65,19 @@ def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
         encode_file_key(archive_file),
         columns=(FileFacts.COLUMN, facts_column, *_COLUMNS),
     )
-    file, state = (row and row.value(cls.COLUMN) for cls in (FileFacts, FileStateCell))
-    if row is None or file is None or state is None:
+    landed, state = read_cell(FileFacts, TABLE, row), read_cell(FileStateCell, TABLE, row)
+    if row is None or landed is None or state is None:
         return None
-    if decode_cell(FileStateCell, state).state != FileState.STORED.value:
+    if state.state != FileState.STORED.value:
         return None
-    present, written = row.value(CurrentGeneration.COLUMN), row.value(facts_column)
+    present = read_cell(CurrentGeneration, TABLE, row)
+    facts = read_cell(GenerationFacts, TABLE, row, facts_column)
     current = Generation(archive_file, 1)
     if present is not None:
-        cell = decode_cell(CurrentGeneration, present)
-        current = Generation(archive_file, cell.generation, cell.ending)
+        current = Generation(archive_file, present.generation, present.ending)
     # One that a run has written ahead is not read before it is current.
-    if written is None or number > current.number or hidden_among(store, [archive_file]):
+    if facts is None or number > current.number or hidden_among(store, [archive_file]):
         return None
-    landed, facts = decode_cell(FileFacts, file), decode_cell(GenerationFacts, written)
     if facts.file != name:
         # It became another one: an act that ended before has written this.
         return None

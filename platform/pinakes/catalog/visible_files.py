@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.file_cells import CurrentGeneration, FileFacts, FileStateCell
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of, encode_file_key
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Row, RowStore
 
 from .file_rows import TABLE, hidden_among
@@ -91,17 +91,15 @@ class VisibleFiles:
 
 
 def _visible(archive_file: str, row: Row) -> VisibleFile | None:
-    facts, state = row.value(FileFacts.COLUMN), row.value(FileStateCell.COLUMN)
+    facts, state = read_cell(FileFacts, TABLE, row), read_cell(FileStateCell, TABLE, row)
     if facts is None or state is None:
         return None
-    if decode_cell(FileStateCell, state).state != FileState.STORED.value:
+    if state.state != FileState.STORED.value:
         return None
-    generation = row.value(CurrentGeneration.COLUMN)
+    current = read_cell(CurrentGeneration, TABLE, row)
     return VisibleFile(
         archive_file=archive_file,
-        generation=1
-        if generation is None
-        else decode_cell(CurrentGeneration, generation).generation,
-        collection=decode_cell(FileFacts, facts).collection,
+        generation=1 if current is None else current.generation,
+        collection=facts.collection,
         crawl=crawl_of(archive_file),
     )

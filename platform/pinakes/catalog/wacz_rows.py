@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pinakes.errors import Busy, Conflict, InputRefused
-from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
+from pinakes.hbase_schema.cells import C, encode_cell
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.name_keys import (
     decode_wacz_file_name,
@@ -25,6 +25,7 @@ from pinakes.hbase_schema.name_keys import (
     wacz_files_of,
 )
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFailure, WaczFile, WaczPlace
+from pinakes.row_store.cells import read_cell, require_cell
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
 from .claims import ClaimedCell
@@ -118,15 +119,14 @@ def scan_queue(store: RowStore, collection: str) -> Iterator[QueueEntry]:
 def _entry(row: Row) -> QueueEntry:
     return QueueEntry(
         key=row.key,
-        wacz=decode_cell(QueuedWacz, row.cells[QueuedWacz.COLUMN].value),
+        wacz=require_cell(QueuedWacz, TABLE, row),
         claim=_read(row, Claim),
         failure=_read(row, WaczFailure),
     )
 
 
 def _read(row: Row | None, cls: type[C]) -> C | None:
-    value = row.value(cls.COLUMN) if row is not None else None
-    return decode_cell(cls, value) if value is not None else None
+    return read_cell(cls, TABLE, row)
 
 
 def take_queued(
@@ -321,7 +321,7 @@ def scan_wacz_files(
     """The WACZ files that a crawl has, sorted by name; `incomplete`: and those it gets."""
     key_range = wacz_files_of(collection, crawl)
     for row in store.scan(TABLE, key_range, columns=[WaczFile.COLUMN]):
-        wacz = decode_cell(WaczFile, row.cells[WaczFile.COLUMN].value)
+        wacz = require_cell(WaczFile, TABLE, row)
         if incomplete or wacz.captures is not None:
             yield ListedWacz(name=decode_wacz_file_name(row.key), wacz=wacz)
 

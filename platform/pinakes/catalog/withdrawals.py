@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Iterator
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import ExtractedView
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.name_keys import encode_withdrawn_key
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawnFile
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
 from pinakes.warc.tombstone import TOMBSTONE_TYPE
 
@@ -130,9 +131,8 @@ def require_not_withdrawn(store: RowStore, sha256: str, place: str) -> None:
     """
     key = encode_withdrawn_key(sha256)
     row = get_row(store, CRAWLS, key, columns=[WithdrawnFile.COLUMN])
-    value = row.value(WithdrawnFile.COLUMN) if row is not None else None
-    if value is not None:
-        cell = decode_cell(WithdrawnFile, value)
+    cell = read_cell(WithdrawnFile, CRAWLS, row)
+    if cell is not None:
         raise BytesWithdrawn(
             f"these are the bytes that landed as {cell.archive_file}, and records of them were "
             f"withdrawn ({cell.act}): leave those out first, with `pinakes filter`",

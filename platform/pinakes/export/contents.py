@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pinakes.catalog.crawl_rows import GONE, LEAVING, CrawlEntry, leaving_refusal, require_crawl
 from pinakes.catalog.file_rows import TABLE, FileEntry, scan_entries, scan_inflight
 from pinakes.errors import Conflict, InputRefused
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.row_store.cells import decode_stored
 from pinakes.row_store.port import RowStore, get_row
 from pinakes.warc.file_names import PACKAGE, base_name, is_archive_name
 
@@ -190,4 +190,5 @@ def facts_now(store: RowStore, entry: FileEntry) -> tuple[GenerationFacts, int]:
     cell = row.cells.get(column) if row is not None else None
     if cell is None:
         raise Conflict("its rows are not complete: run fsck", file=entry.archive_file)
-    return decode_cell(GenerationFacts, cell.value), cell.timestamp_ms
+    key = encode_file_key(entry.archive_file)
+    return decode_stored(GenerationFacts, TABLE, key, column, cell.value), cell.timestamp_ms

@@ -12,9 +12,9 @@ from pinakes.catalog.captures import COLUMNS, TABLE
 from pinakes.catalog.lookup import INDEXED
 from pinakes.catalog.lookup import TABLE as DIGESTS
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME, CaptureFacts, DedupeMark, DigestEntry
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import digests_of
 from pinakes.hbase_schema.ranges import KeyRange
+from pinakes.row_store.cells import read_cell, require_cell
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 
@@ -35,19 +35,19 @@ def with_originals(store: RowStore, lines: Sequence[Line], lines_of_rows: RowLin
     keys: dict[bytes, list[bytes]] = {}
     ranges: dict[bytes, KeyRange] = {}
     for key, row in rows.items():
-        mark, facts = row.value(DedupeMark.COLUMN), row.value(CaptureFacts.COLUMN)
-        original = decode_cell(DedupeMark, mark).refers_to_key if mark is not None else None
+        mark, facts = read_cell(DedupeMark, TABLE, row), read_cell(CaptureFacts, TABLE, row)
+        original = mark.refers_to_key if mark is not None else None
         if original is not None:
             keys[key] = [original.encode("ascii")]
         elif facts is not None:
             place = lines_of_rows.place_of(revisits[key])
-            digest = parse_digest(decode_cell(CaptureFacts, facts).declared_digest or "")
+            digest = parse_digest(facts.declared_digest or "")
             if place is not None and digest is not None and digest.algorithm in INDEXED:
                 ranges[key] = digests_of(place.collection, digest.algorithm, digest.hex)
     answers = store.first_rows(DIGESTS, list(ranges.values()), limit_rows=_MOST_COPIES)
     for key, found in zip(ranges, answers, strict=True):
-        entries = (row.value(DigestEntry.COLUMN) or b"" for row in found)
-        keys[key] = [decode_cell(DigestEntry, e).capture_key.encode("ascii") for e in entries]
+        entries = (require_cell(DigestEntry, DIGESTS, row) for row in found)
+        keys[key] = [entry.capture_key.encode("ascii") for entry in entries]
     wanted = sorted({key for some in keys.values() for key in some})
     stored = store.get_rows(TABLE, wanted, columns=VALUES) if wanted else {}
     found_lines = lines_of_rows.of(values_of(stored.values()))

@@ -21,9 +21,9 @@ from pinakes.hbase_schema.capture_cells import (
     DedupeMark,
     Location,
 )
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.generation_names import generation_file, generation_of
+from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Row, RowStore, get_row
 from pinakes.warc.dates import format_14
 
@@ -273,5 +273,5 @@ class RowLines:
         if cell is not None and cell.timestamp_ms > time_ms:
             columns = [DedupeMark.COLUMN]
             older = get_row(self._store, TABLE, row.key, columns=columns, before_ms=time_ms + 1)
-            cell = older.cells.get(DedupeMark.COLUMN) if older is not None else None
-        return decode_cell(DedupeMark, cell.value) if cell is not None else None
+            return read_cell(DedupeMark, TABLE, older)
+        return read_cell(DedupeMark, TABLE, row)

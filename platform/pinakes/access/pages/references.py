@@ -12,10 +12,10 @@ from pinakes.catalog.lookup import TABLE as DIGESTS
 from pinakes.catalog.payloads import at_moment, has_digest
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 from pinakes.hbase_schema.capture_keys import encode_urlkey
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import digests_of
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 from pinakes.index.urlkey import urlkey
+from pinakes.row_store.cells import read_cell
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.digest import parse_digest
 
@@ -111,9 +111,9 @@ def _copies(captures: ReadableCaptures, shown: Shown) -> tuple[list[bytes], bool
     key_range = digests_of(shown.collection, "sha256", digest.hex, facts.payload_size)
     rows = captures.rows.scan(DIGESTS, key_range, limit_rows=COPIES_ROWS)
     entries = (
-        decode_cell(DigestEntry, value)
+        entry
         for row in islice(rows, COPIES_ROWS)
-        if (value := row.value(DigestEntry.COLUMN)) is not None
+        if (entry := read_cell(DigestEntry, DIGESTS, row)) is not None
     )
     keys = [entry.capture_key.encode("ascii") for entry in entries]
     return keys, len(keys) < COPIES_ROWS
