@@ -281,6 +281,8 @@ class Configuration:
     )
     # Not a mapping proxy: a configuration is sent to other processes.
     origins: Mapping[str, str] = field(default_factory=dict)
+    file: Path | None = field(default_factory=lambda: None)
+    """The configuration file, where the call named one."""
 
     def values(self) -> dict[str, object]:
         """Every setting by name, in the order of this class."""
@@ -336,7 +338,7 @@ def load_configuration(
             _check_name(name, "options")
             values[name] = _parse(name, value, called=option) if isinstance(value, str) else value
             origins[name] = f"option {option}"
-    return Configuration(**values, origins=origins)  # type: ignore[arg-type]
+    return Configuration(**values, origins=origins, file=file)  # type: ignore[arg-type]
 
 
 def find_file(folder: Path) -> Path | None:

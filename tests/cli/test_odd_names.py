@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,19 @@ def test_a_name_that_would_be_too_long_is_named_and_the_rest_is_done(
     assert main(["convert", *paths, "-o", str(tmp_path / "o")]) == 3
     assert sorted(path.name for path in (tmp_path / "o").iterdir()) == ["a.warc", "z.warc"]
     assert "too long" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("ls",), ("cdx",), ("validate", "--refs")], ids=" ".join)
+def test_what_a_wacz_file_has_by_its_format_is_not_called_skipped(
+    words: tuple[str, ...], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.wacz"
+    usual = ("datapackage.json", "datapackage-digest.json", "pages/pages.jsonl", "logs/a.log")
+    with zipfile.ZipFile(path, "w") as package:
+        for name in (*usual, "indexes/index.cdxj", "note.txt"):
+            package.writestr(name, "{}")
+        package.writestr("archive/a.warc.gz", CRAWL)
+    assert main([*words, str(path)]) == 0
+    skipped = [line for line in capfd.readouterr().err.splitlines() if "skipped" in line]
+    why = "not named as archive files, or behind links to folders"
+    assert skipped == [f"1 file skipped ({why}): a.wacz/note.txt"]

@@ -13,7 +13,7 @@ from landed_stores import LandedStore, page
 from pinakes.cli import main
 
 BODY = shake_128(b"body").digest(3000)
-NEXT = "next: pinakes dedupe c --plan says what removing duplicates would save"
+NEXT = "next: pinakes dedupe c --plan{} says what removing duplicates would save"
 
 
 @pytest.fixture
@@ -41,7 +41,8 @@ def test_ingest_says_what_landed_where_and_what_next(
         f"2 files landed: {size:,} bytes, 2 captures; 1 not landed (named above); "
         f"crawl c of {store}"
     )
-    assert said[-1].startswith(NEXT)
+    assert said[-1].startswith(NEXT.format(f" --store {store}"))
+    assert said[-1].endswith(f"; pinakes serve --store {store} shows the store")
     assert main(["ingest", inbox, *words]) == 0
     assert "0 files landed: 0 bytes, 0 captures; 2 landed before; " in capsys.readouterr().err
     assert main(["-q", "ingest", inbox, *words]) == 0
@@ -58,9 +59,27 @@ def test_dedupe_says_where_the_files_are_and_what_next(
     answer = capsys.readouterr()
     assert json.loads(answer.out)["files_rewritten"] == 1
     assert answer.err.startswith(f"the new files are current in {store}, the old ones still there")
-    assert "next: pinakes dedupe c --drop-old" in answer.err
+    assert f"next: pinakes dedupe c --drop-old --store {store} deletes" in answer.err
     assert main(words) == 0
     assert capsys.readouterr().err == ""  # nothing was rewritten
+
+
+def test_the_next_command_is_for_the_same_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a shell takes it; without options where the call had none."""
+    monkeypatch.chdir(tmp_path)
+    config, new = tmp_path / "a b.toml", tmp_path / "a new one"
+    config.write_text('store = "old"\n')
+    assert main(["init", "--config", str(config)]) == 0
+    said = capsys.readouterr().err
+    assert said.endswith(f"next: pinakes ingest DIR --crawl NAME --config '{config}'\n")
+    assert main(["backup", str(tmp_path / "backup"), "--config", str(config)]) == 0
+    capsys.readouterr()
+    assert main(["restore-backup", str(tmp_path / "backup"), "--store", str(new)]) == 0
+    assert capsys.readouterr().err.endswith(f"next: pinakes fsck --store '{new}'\n")
+    assert main(["init"]) == 0
+    assert capsys.readouterr().err.endswith("next: pinakes ingest DIR --crawl NAME\n")
 
 
 def test_dedupe_of_a_collection_without_crawls_says_which_have_some(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
@@ -286,6 +287,20 @@ def test_what_an_old_generation_alone_holds_is_current_again(
     # Nothing has to be looked at, but what was damaged.
     codes = {finding.code for finding in Fsck(landed.rows, landed.archive, Actor()).findings()}
     assert codes <= {"size", "checksum", "file-missing"}, codes
+
+
+def test_the_sum_says_what_was_mended(landed: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    """It said "0 revisits in 0 files", as if nothing had been done."""
+    landed.dedupe()
+    flip_current(landed)
+    store = ("--store", str(landed.folder / "store"), "--collection", COLLECTION)
+    words = ["dedupe", "--all", *store, "--drop-old", "--grace", "0"]
+    assert main([*words, "--json"]) == 3
+    report = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (report["files_mended"], report["records_mended"]) == (1, 1)
+    cut_original(landed)
+    assert main(words) == 3
+    assert "1 file mended: 4 records taken from old generations" in capsys.readouterr().out
 
 
 def test_mended_revisits_are_full_and_pinned(landed: Scene) -> None:

@@ -41,6 +41,8 @@ WRONG_SHA256 = f"the SHA-256 in {DATAPACKAGE} is that of other bytes"
 _SHA256 = re.compile(r"sha256:([0-9a-f]{64})")
 _SEVERAL = "several"  # in place of the hash of a path that has more than one
 _INDEXES = "indexes/"
+_OF_FORMAT = re.compile(r"(?:datapackage(?:-digest)?\.json|(?:pages|logs)/[^/]+)\Z")
+"""Members that a WACZ file has by its format, besides archive files and indexes."""
 _ENCRYPTED = 1
 _PIECE_BYTES = 1 << 20
 LONGEST_DATAPACKAGE = 1 << 26
@@ -202,12 +204,19 @@ class Package:
         if documents and self._documents():
             yield self._documents_name
 
-    def others(self, *, on_refused: OnRefused | None = None) -> Iterator[str]:
-        """The names of members that are neither archive files nor indexes."""
-        yield from self._documents()
+    def others(
+        self, *, on_refused: OnRefused | None = None, of_format: bool = True
+    ) -> Iterator[str]:
+        """The names of members that are neither archive files nor indexes.
+
+        Without `of_format`, not those either that a WACZ file has by its format: its description,
+        pages and logs.
+        """
+        yield from (name for name in self._documents() if of_format or not _OF_FORMAT.match(name))
         for name in filter(is_package_name, sorted(self._members)):
             for inner in self._readable(name, on_refused):
-                yield from (f"{name}/{below}" for below in inner.others(on_refused=on_refused))
+                below = inner.others(on_refused=on_refused, of_format=of_format)
+                yield from (f"{name}/{other}" for other in below)
 
     def _readable(self, name: str, on_refused: OnRefused | None) -> Iterator[Package]:
         """The package inside, if it can be read."""

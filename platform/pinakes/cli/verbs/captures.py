@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from datetime import datetime, timezone
 from typing import NamedTuple
 
@@ -35,8 +36,15 @@ def key_or_place(text: str) -> bytes | Place:
     except (MalformedRecord, UnicodeEncodeError):
         found = _PLACE.match(text)
         if found is None:
+            if "://" in text:
+                raise ConfigError(
+                    f"{text!r} is a URL, not a capture: `pinakes timeline {shlex.quote(text)}` "
+                    "lists its captures; give one as it stands at the end of a line, three words "
+                    "in quotes"
+                ) from None
             raise ConfigError(
-                f"{text!r} is neither a CAPTURE, as `pinakes timeline` prints it, nor FILE:OFFSET"
+                f"{text!r} is neither a CAPTURE, as `pinakes timeline URL` prints it, nor "
+                "FILE:OFFSET"
             ) from None
         return Place(found[1], int(found[2]), int(found[3]) if found[3] else None)
     return key

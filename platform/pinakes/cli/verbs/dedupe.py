@@ -23,7 +23,7 @@ from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.steps import Steps
 from pinakes.cli.frame.store_jobs import require_jobs
-from pinakes.cli.frame.store_place import store_place
+from pinakes.cli.frame.store_place import next_command, store_place
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.dedupe_files import FilesCall, dedupe_files
 from pinakes.cli.verbs.dedupe_forecast import forecast
@@ -238,7 +238,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             wanted, again = _what_to_do(stores, lease, request)
             if again:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
-            drop = last_drop = None
+            drop = last_drop = mender = None
             if call.grace_ms is not None:
                 act = lease.lease.act
                 remaining = Remaining(stores.rows, stores.archive)
@@ -268,6 +268,8 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
                 )
                 execute = partial(execute, tasks=tasks, commit=commit)
             report = execute()
+            if mender is not None:
+                report.files_mended, report.records_mended = mender.files, mender.records
             clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
             # Also of a run that was resumed: nothing else reports it.
             _tell(report, request.collection, console)
@@ -456,9 +458,10 @@ def _tell(report: DedupeReport, collection: str, console: Console) -> None:
 
 
 def _say_next(call: DedupeCall, configuration: Configuration, console: Console) -> None:
+    words = f"dedupe {call.crawl or '--all'} --drop-old"
     console.say(
         f"the new files are current in {store_place(configuration)}, the old ones still there; "
-        f"next: pinakes dedupe {call.crawl or '--all'} --drop-old deletes those replaced more "
+        f"next: {next_command(words, configuration, 'collection')} deletes those replaced more "
         "than a day ago (--grace)"
     )
 
@@ -468,6 +471,11 @@ def _sentences(report: DedupeReport) -> str:
     saved = count_of(report.refs.saved_bytes, "byte")
     files = count_of(report.files, "file")
     lines = [f"{first} in {files}, {saved} saved once the old ones are dropped"]
+    if report.files_mended:
+        records = count_of(report.records_mended, "record")
+        lines.append(
+            f"{count_of(report.files_mended, 'file')} mended: {records} taken from old generations"
+        )
     if report.refs.left_full:
         counted = sorted(report.refs.left_full.items())
         lines.append("records left full: " + ", ".join(f"{n:,} {reason}" for reason, n in counted))

@@ -24,7 +24,7 @@ from pinakes.cli.frame.options import (
     inputs_of,
 )
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.store_place import store_place
+from pinakes.cli.frame.store_place import next_command, store_place
 from pinakes.cli.verbs.crawl_purge import add_references, purge_all
 from pinakes.cli.verbs.import_wacz_report import ImportReport
 from pinakes.config import Configuration
@@ -180,7 +180,8 @@ class _ImportVerb:
             missing = self._list_missing()
         configuration = self._configuration
         place = store_place(configuration)
-        self._report.summarise(f"collection {configuration.collection} of {place}")
+        again = next_command("import-wacz --resume", configuration, "collection")
+        self._report.summarise(f"collection {configuration.collection} of {place}", again)
         if self._request.purge_removed:
             self._purge(missing)
         return Exit.SOME_FAILED if self._report.failed else Exit.DONE

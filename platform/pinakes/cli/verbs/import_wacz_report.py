@@ -132,7 +132,8 @@ class ImportReport:
             text=f"removedCrawls: {count:,}, removedCrawlSize: {size:,} bytes",
         )
 
-    def summarise(self, where: str) -> None:
+    def summarise(self, where: str, again: str) -> None:
+        """The sum; `again` is the command that tries those again that failed."""
         counts = self._counts
         imported = count_of(counts["imported"], "WACZ file")
         captures = count_of(counts["captures"], "capture")
@@ -145,4 +146,4 @@ class ImportReport:
             parts.append(f"{counts['refused']:,} refused, and not queued (named above)")
         self._console.say(f"{'; '.join(parts)}; {where}")
         if counts["failed"]:
-            self._console.say("next: pinakes import-wacz --resume tries those that failed again")
+            self._console.say(f"next: {again} tries those that failed again")

@@ -27,7 +27,7 @@ from pinakes.cli.frame.options import (
 )
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress, SilentProgress
-from pinakes.cli.frame.store_place import store_place
+from pinakes.cli.frame.store_place import next_command, store_place
 from pinakes.cli.frame.workers import Workers
 from pinakes.cli.verbs.ingest_bulk import Spool, bulk_crew, spool_of
 from pinakes.cli.verbs.ingest_loop import Alone, Answered, Crew, IngestLoop
@@ -226,8 +226,9 @@ def _tell(
     elif summary is not None and crawl is not None:
         console.say(f"{summary}; crawl {printable(crawl)} of {store_place(configuration)}")
         console.say(
-            f"next: pinakes dedupe {printable(crawl)} --plan says what removing duplicates would "
-            "save; pinakes serve shows the store"
+            f"next: {next_command(f'dedupe {printable(crawl)} --plan', configuration)} says what "
+            f"removing duplicates would save; {next_command('serve', configuration)} shows the "
+            "store"
         )
 
 

@@ -10,7 +10,7 @@ from pinakes.catalog.presplits import sampled_splits
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.store_place import store_place
+from pinakes.cli.frame.store_place import next_command, store_place
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.tables import FoundSchema, schema_drift
@@ -120,11 +120,8 @@ def _make(configuration: Configuration, splits: Splits, console: Console) -> Exi
             "each new table has one region, on one region server, until HBase splits it; "
             "on an empty store, `pinakes init --sample DIR` makes more, by the files to be ingested"
         )
-    console.say(
-        f"{place} is ready; next: pinakes ingest DIR --crawl NAME"
-        if done
-        else f"{place} is as declared; nothing to do"
-    )
+    ready = f"{place} is ready; next: {next_command('ingest DIR --crawl NAME', configuration)}"
+    console.say(ready if done else f"{place} is as declared; nothing to do")
     return Exit.DONE
 
 

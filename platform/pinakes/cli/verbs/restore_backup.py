@@ -8,8 +8,10 @@ from pinakes.backup.restoring import RestoreReport, Restoring
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.store_place import next_command
 from pinakes.cli.verbs.backup import SOFTWARE, moment, verify
 from pinakes.cli.verbs.backup_places import open_restorer
+from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.profile import RUNS, open_archive, open_folder, schema_of
 
@@ -44,10 +46,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         )
         with console.progress("restore", unit="files") as progress:
             report = restoring.restore(lambda line: progress.advance(1))
-    return _tell(report, console)
+    return _tell(report, configuration, console)
 
 
-def _tell(report: RestoreReport, console: Console) -> Exit:
+def _tell(report: RestoreReport, configuration: Configuration, console: Console) -> Exit:
     for settled in report.settled:
         console.result(
             {"code": settled.code, "file": settled.file, "message": settled.message},
@@ -62,6 +64,6 @@ def _tell(report: RestoreReport, console: Console) -> Exit:
         console.warn(problem)
     console.say(
         f"{count_of(report.files, 'file')}, {report.size:,} bytes, as of "
-        f"{moment(report.facts.watermark_ms)}; next: pinakes fsck"
+        f"{moment(report.facts.watermark_ms)}; next: {next_command('fsck', configuration)}"
     )
     return Exit.SOME_FAILED if report.problems else Exit.DONE

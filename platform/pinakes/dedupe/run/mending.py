@@ -56,6 +56,10 @@ class Mender:
         self._run = run
         self._claim = claim
         self._at = at
+        self.files = 0
+        """How many files were mended."""
+        self.records = 0
+        """How many records of these."""
 
     def mend(self, entry: FileEntry, old: str, lost: Collection[Lost]) -> None:
         """Put these records of the old generation into a new one, in place of what is there.
@@ -87,6 +91,8 @@ class Mender:
                     is_mended=True,
                     at=self._at,
                 )
+            self.files += 1
+            self.records += len(places)
         finally:
             release_claim(self._rows, held)
 

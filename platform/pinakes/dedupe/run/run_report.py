@@ -63,6 +63,9 @@ class DedupeReport:
     run: str
     files: int = 0
     targets_restored: int = 0
+    files_mended: int = 0
+    """Damaged current files that have records of old generations again."""
+    records_mended: int = 0
     files_left: Counter[str] = field(default_factory=Counter)
     extra_bytes: int = 0
     refs: RefsCount = field(default_factory=RefsCount)
@@ -125,6 +128,8 @@ class DedupeReport:
             "run": self.run,
             "files_rewritten": self.files,
             "targets_restored": self.targets_restored,
+            "files_mended": self.files_mended,
+            "records_mended": self.records_mended,
             "files_left": dict(+self.files_left),
             "stopped": self.is_stopped,
             "revisits": self.refs.records,
