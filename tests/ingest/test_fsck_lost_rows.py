@@ -103,6 +103,31 @@ def test_landed_again_as_it_says_nothing_is_lost(
     assert captures(store) == before
 
 
+def cells(store: Path) -> dict[tuple[bytes, bytes], bytes]:
+    with closing(sqlite3.connect(store / "rows.sqlite")) as rows:
+        found = rows.execute("SELECT row, col, value FROM captures ORDER BY ts")
+        return {(row, bytes(col)): value for row, col, value in found if bytes(col) != b"d:pin"}
+
+
+@pytest.mark.parametrize("dropped", [False, True], ids=["old ones there", "old ones dropped"])
+def test_where_more_is_lost_of_a_row_it_says_what_adds_the_rest(store: Path, dropped: bool) -> None:
+    if dropped:
+        assert call(*DROP, "--store", store).exit_code == 0
+    before = cells(store)
+    row = max(row for row, _ in before)
+    with closing(sqlite3.connect(store / "rows.sqlite")) as rows, rows:
+        rows.execute("DELETE FROM captures WHERE row=?", (row,))
+    [line] = [line for line in fsck(store, "--repair").splitlines() if "rows-missing" in line]
+    rest = "mended: write the rows again from the sidecar"
+    if not dropped:
+        rest += "; then --full --repair adds their places in older generations"
+    assert line.endswith(rest)
+    assert cells(store).keys() == before.keys()
+    fsck(store, "--full", "--repair")
+    # Where the first generation lay is lost with it.
+    assert (cells(store) == before) == (not dropped)
+
+
 def test_a_stranger_may_be_moved_away(store: Path) -> None:
     shutil.copy(store / "archive" / FILE, store / "archive" / "c1" / "stranger.warc.gz")
     assert "stranger.warc.gz: unknown-file" in fsck(store)

@@ -210,7 +210,8 @@ class StoredFileCheck:
         there = self._rows.get_rows("digests", list(digests))
         if missing or len(there) < len(digests):
             lost = len(digests) - len(there)
-            yield self._rows_finding("rows-missing", rows_missing(len(missing), lost), batch)
+            finding = self._rows_finding("rows-missing", rows_missing(len(missing), lost), batch)
+            yield replace(finding, repair=f"{finding.repair}{self._rest()}") if missing else finding
         if wrong:
             what = f"wrong places: {count_of(len(wrong), 'row')}, first {wrong[0].offset}"
             yield self._rows_finding("location", what, batch)
@@ -233,6 +234,13 @@ class StoredFileCheck:
             repair="write the rows again from the sidecar",
             mend=partial(self._mender.write_again, batch, code, message),
         )
+
+    def _rest(self) -> str:
+        """What rows of captures lack that are written from the current sidecar."""
+        older = self._mender.generations.items()
+        if any(number < self._entry.generation and not facts.dropped for number, facts in older):
+            return "; then --full --repair adds their places in older generations"
+        return ""
 
     def _references_finding(self) -> FsckFinding:
         """Drawn when the rows are checked, and what is missing was written."""
