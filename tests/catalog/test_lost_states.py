@@ -50,5 +50,9 @@ def test_file_is_named(
     rows.close()
     answer = call_here(tmp_path, *words, "--store", str(store))
     assert answer.returncode == 3, answer.stderr
+    if column is not None:
+        assert "state-lost" in call_here(tmp_path, "fsck", "--repair", "--store", str(store)).stdout
+        found = call_here(tmp_path, "fsck", "--full", "--store", str(store))
+        assert found.returncode == 0, found.stdout
     assert "c1/b.warc.gz: the catalogue does not know this file" in answer.stderr
     assert not (tmp_path / "c1.wacz").exists()

@@ -513,6 +513,7 @@ KINDS: dict[str, Kind] = {
     ),
     "counts unreadable": _kind("unreadable-row facts", _spoilt("files", "f:counts.ingest%")),
     "state unreadable": _kind("unreadable-row", _spoilt("files", "l:state"), is_mended=False),
+    "state gone": _kind("state-lost", _dropped("files", "l:state"), left=(b"l:state",)),
     "crawl gone": _kind("crawl-missing", _row_dropped("crawls", "f:facts"), left=(b"l:state",)),
     "crawl without facts": _kind("crawl-missing", _dropped("crawls", "f:facts")),
     "crawl without state": _kind(

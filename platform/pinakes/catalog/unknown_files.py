@@ -34,7 +34,7 @@ def iter_unknown_files(
 def name_unknown_files(
     store: RowStore, archive: ArchiveStore, crawls: Iterable[str]
 ) -> Iterator[InputRefused]:
-    """Yield a problem for each unknown file of these crawls, which acts on their files leave out."""
+    """Yield a problem for each unknown file of these crawls: acts on them leave it out."""
     for crawl in crawls:
         for name in iter_unknown_files(store, archive, crawl):
             yield InputRefused(

@@ -11,6 +11,7 @@ from typing import TypeGuard
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_counts import put_landed_counts
+from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import (
     FileEntry,
     Held,
@@ -117,10 +118,33 @@ class DeadActs:
                 mend=partial(self._take_out, entry),
             )
             return
+        if state is None and not _is_unfinished(entry.claim) and self._is_as_stored(entry):
+            yield FsckFinding(
+                code="state-lost",
+                file=entry.archive_file,
+                message="its state is lost, and its file is what was stored",
+                repair="note it as stored",
+                mend=partial(self._note_stored, entry),
+            )
         if is_hidden:
             yield self.hidden(entry, f"is {entry.state or 'unknown'}")
         if _is_unfinished(entry.claim):
             yield self._dead_claim(entry, entry.claim)
+
+    def _is_as_stored(self, entry: FileEntry) -> bool:
+        """Whether its current generation is in the archive, by its bytes."""
+        facts = read_generations(self._rows, entry.archive_file).get(entry.generation)
+        return (
+            entry.facts is not None
+            and facts is not None
+            and self._archive.size(entry.stored_name) == facts.size
+            and self._archive.checksum(entry.stored_name) == facts.sha256
+        )
+
+    def _note_stored(self, entry: FileEntry) -> None:
+        with self.holding(entry) as held:
+            # In one write, as a landing ends: a file that is `landing` may be taken out.
+            set_state(self._rows, held, FileState.LANDING, FileState.STORED)
 
     def _dead_claim(self, entry: FileEntry, claim: Claim) -> FsckFinding:
         verb = claim.act.partition("-")[0]

@@ -10,6 +10,7 @@ from types import MappingProxyType
 CODES = MappingProxyType(
     {
         "dead-claim": "a claim whose owner is gone",
+        "state-lost": "its bytes are what was stored, and its row does not say so",
         "dead-landing": "a landing that nobody ended",
         "dead-removal": "a removal that nobody ended",
         "unfinished-act": "a lease or a crawl that an act left behind",

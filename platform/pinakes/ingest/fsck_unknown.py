@@ -26,7 +26,7 @@ from pinakes.row_store.port import RowStore
 
 from .fsck_compare import decoded
 from .fsck_findings import FsckFinding
-from .fsck_mending import UNREADABLE
+from .fsck_mending import SIDECAR_ERRORS
 
 _BATCH_ROWS = 500
 
@@ -89,14 +89,14 @@ class UnknownFiles:
             rows = iter_known_rows(self._archive, [place.name])
             if rows is not None:
                 return _Left(True, *self._count(rows, place.archive_file))
-        except UNREADABLE:
+        except SIDECAR_ERRORS:
             pass  # its records tell the same
         if place.number > 1 or self._quick:
             return None
         try:
             records = read_rows_anew(self._archive, place.archive_file, act_time_ms=0)
             captures, originals = self._count(records, place.archive_file)
-        except (*UNREADABLE, InputRefused):
+        except (*SIDECAR_ERRORS, InputRefused):
             return None
         return _Left(captures > 0, captures, originals)
 
