@@ -19,6 +19,7 @@ from secrets import token_hex
 
 from isal import igzip
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cluster.layout import HOST
@@ -26,7 +27,6 @@ from pinakes.cluster.state import read_layout
 from pinakes.hadoop_tools import HadoopTools
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.bulk_landing import BulkLanding
 from pinakes.ingest.bulk_loads import HBaseLoads, spool_folder
 from pinakes.ingest.landed import Landed

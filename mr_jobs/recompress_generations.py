@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from uuid import uuid4
 
+from pinakes.acts.generations import InAnotherForm, Written, write_generation
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import ONE_FILE_ONLY
 from pinakes.hbase_schema.generation_names import GZIP, PLAIN, ZSTD
@@ -24,7 +25,6 @@ from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.recompression.tasks import NotWritten, Outcome, WrittenFile
 from pinakes.rewrite.convert_file import WRITTEN
 from pinakes.rewrite.file_parts import Bytes
-from pinakes.rewrite.generations import InAnotherForm, Written, write_generation
 from pinakes.rewrite.recompress import require_same
 from pinakes.rewrite.recompress_file import Recompression, member_pieces
 from pinakes.warc.source import Source

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
+from pinakes.acts.act import Act
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_rows import FileEntry
-from pinakes.catalog.leases import HeldLease
 from pinakes.config import Configuration
 from pinakes.mr_jobs.archive_job import WRITTEN
 from pinakes.mr_jobs.driver.orphans import end_orphans
@@ -33,11 +33,11 @@ class RecompressTasks:
         runner: str,
         *,
         options: Sequence[str] = (),
-        around: Callable[[HeldLease], AbstractContextManager[Callable[[float], None]]],
+        around: Callable[[Act], AbstractContextManager[Callable[[float], None]]],
     ) -> None:
         """`runner` is `inline`, `local` or `hadoop`; `options` are the operator's.
 
-        `around(lease)` is entered during each job; the function it yields is called with the
+        `around(act)` is entered during each job; the function it yields is called with the
         progress.
         """
         self._archive = archive
@@ -51,21 +51,20 @@ class RecompressTasks:
             end_orphans(act, self._configuration)
 
     def write(
-        self, lease: HeldLease, wave: str, entries: Sequence[FileEntry], form: StoredForm
+        self, act: Act, wave: str, entries: Sequence[FileEntry], form: StoredForm
     ) -> Iterator[Outcome]:
-        act = lease.lease.act
-        output = f"{self._archive.folder_aside(act)}/{wave}/out"
+        output = f"{self._archive.folder_aside(act.name)}/{wave}/out"
         dictionary = form.dictionary_content
         request = JobRequest(
             job=RecompressGenerationsJob,
             names=[entry.archive_file for entry in entries],
-            options=(*tags(act, self._runner), *_form_options(form), *self._options),
+            options=(*tags(act.name, self._runner), *_form_options(form), *self._options),
             stored=True,
             generations={entry.archive_file: entry.stored_name for entry in entries},
             files={} if dictionary is None else {DICTIONARY: dictionary},
             output=output,
         )
-        with self._around(lease) as on_percent:
+        with self._around(act) as on_percent:
             run_job(request, self._runner, self._configuration, None, on_percent=on_percent)
         return self._outcomes(output, f"{wave}/out/{WRITTEN}")
 

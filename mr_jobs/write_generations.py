@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 from uuid import uuid4
 
+from pinakes.acts.generations import write_generation
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.run.decided_records import (
     Decided,
@@ -30,7 +31,6 @@ from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.outcome_lines import outcome_text
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR
 from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
-from pinakes.rewrite.generations import write_generation
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.source import Source
 

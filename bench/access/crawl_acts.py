@@ -22,8 +22,8 @@ from bench.captures import CAPTURES_A_FILE, body, capture
 from bench.measure import spread
 from bench.results import laid_out
 from bench.rounds import say
+from pinakes.acts.actor import Actor
 from pinakes.config import Configuration, load_configuration
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.profile import open_stores
 from pinakes.purge.purging import Purger

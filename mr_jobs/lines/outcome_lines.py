@@ -6,10 +6,10 @@ import json
 from collections import Counter
 from dataclasses import asdict
 
+from pinakes.acts.generations import Written
 from pinakes.dedupe.run.tasks import FileOutcome
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
-from pinakes.rewrite.generations import Written
 
 
 def outcome_text(outcome: FileOutcome) -> bytes:

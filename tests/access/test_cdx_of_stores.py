@@ -16,12 +16,12 @@ from taken_down import withdraw
 
 from pinakes.access.cdx.answer import CdxIndex, Progress
 from pinakes.access.cdx.parameters import Dialect, parse_query
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.row_store.port import Put
 

@@ -20,9 +20,9 @@ from pinakes.access.archive_bytes import ArchiveBytes
 from pinakes.access.asgi_site import AsgiSite, Route
 from pinakes.access.rules import AccessRules, parse_rules
 from pinakes.access.warc_server import WarcServer
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import read_entry
-from pinakes.ingest.acts import Actor
 from pinakes.recompression.forms import in_zstd
 from pinakes.recompression.stored import StoredRecompressor
 from pinakes.rewrite.recompress_file import Recompression

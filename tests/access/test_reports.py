@@ -17,6 +17,7 @@ from scenes import make_scene
 from scenes import page as site_page
 from taken_down import withdraw
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import (
     CANCELLED,
     CANCELLING,
@@ -26,7 +27,6 @@ from pinakes.catalog.crawl_rows import (
     set_crawl_state,
 )
 from pinakes.catalog.reported import open_scope, scan_reports
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 
 URL = "http://example.org/page"

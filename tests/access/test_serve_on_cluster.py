@@ -21,12 +21,12 @@ from hbase_opener import drop_tables
 from landed_stores import page
 from shared_cluster import RunningCluster
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cluster.client_settings import settings_file
 from pinakes.cluster.state import running
 from pinakes.config import Configuration, load_configuration
 from pinakes.hbase_schema.run_cells import CrawlFacts
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.landing import Lander
 from pinakes.profile import hbase_connection, open_stores
 from pinakes.row_store.port import RowStore

@@ -12,6 +12,7 @@ from archive_builders import dictionary
 from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
 from scenes import COLLECTION, Scene, write_crawl
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.contents import BACKUP, FILES
 from pinakes.backup.verifying import verify_backup
@@ -20,7 +21,6 @@ from pinakes.catalog.kept_dictionaries import keep_dictionary, kept_dictionaries
 from pinakes.cli import main
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
 from pinakes.hbase_schema.tables import CELL_VERSIONS
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 
 

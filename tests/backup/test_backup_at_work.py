@@ -25,8 +25,8 @@ from backup_scenes import (
 )
 from scenes import Scene, write_crawl
 
+from pinakes.acts.actor import Actor
 from pinakes.errors import Conflict
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 
 pytestmark = pytest.mark.slow

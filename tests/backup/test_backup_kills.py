@@ -12,11 +12,11 @@ from backup_scenes import back_up, cells, current_files, fsck, opened, restore, 
 from killing import KILLED, in_child, kill_at
 from scenes import At, Scene, make_scene
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.errors import ConfigError
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 
 pytestmark = pytest.mark.slow

@@ -24,13 +24,13 @@ from cluster_scenes import (
 )
 from scenes import Scene, write_crawl
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.cluster_places import TABLES
 from pinakes.backup.copying import copy_file
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.cli import main
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.row_store.hbase_own_table import OWN_TABLE

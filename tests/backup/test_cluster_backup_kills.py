@@ -24,8 +24,8 @@ from cluster_scenes import (
 )
 from scenes import write_crawl
 
+from pinakes.acts.actor import Actor
 from pinakes.cli import main
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 
 if TYPE_CHECKING:

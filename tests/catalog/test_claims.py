@@ -8,6 +8,14 @@ from typing import Any
 
 import pytest
 
+from pinakes.acts.leases import LEASE_MS as LONG_LEASE_MS
+from pinakes.acts.leases import (
+    HeldLease,
+    release_lease,
+    renew_lease,
+    require_lease,
+    take_lease,
+)
 from pinakes.catalog.file_rows import (
     LEASE_MS,
     Held,
@@ -15,14 +23,6 @@ from pinakes.catalog.file_rows import (
     renew_claim,
     require_claim,
     take_claim,
-)
-from pinakes.catalog.leases import LEASE_MS as LONG_LEASE_MS
-from pinakes.catalog.leases import (
-    HeldLease,
-    release_lease,
-    renew_lease,
-    require_lease,
-    take_lease,
 )
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from landed_stores import LandedStore, page, sha1_of
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.references import scan_references
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 
 URI, DATE = "http://example.org/a?x=1", "2020-01-02T03:04:05Z"

@@ -10,6 +10,7 @@ import pytest
 from landed_stores import LandedStore, page, sha1_of
 from verbs_here import call_here
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.browsertrix_counts import count_as_browsertrix
 from pinakes.catalog.captures import place_captures, scan_captures_of
 from pinakes.catalog.payloads import read_body
@@ -17,7 +18,6 @@ from pinakes.catalog.references import scan_references
 from pinakes.catalog.requirements import read_requirements
 from pinakes.errors import UnresolvedReference
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 
 URI, OTHER = "http://example.org/", "http://example.org/other"

@@ -15,7 +15,7 @@ from landed_stores import page
 from scenes import make_scene
 from verbs_here import call_here
 
-from pinakes.ingest.acts import Actor
+from pinakes.acts.actor import Actor
 from pinakes.purge.purging import Purger
 from pinakes.purge.requests import FORCE, PROMOTE, PurgeRequest
 

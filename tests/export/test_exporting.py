@@ -27,6 +27,7 @@ from scenes import Scene, make_scene
 from store_chain import call
 from verbs_here import call_here
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import change_crawl_state
 from pinakes.catalog.file_rows import read_entry, set_withdrawing
 from pinakes.errors import (
@@ -40,7 +41,6 @@ from pinakes.errors import (
 from pinakes.export import exporting
 from pinakes.export.exporting import Exporter, ExportRequest
 from pinakes.index.external_sort import SortSpace
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record

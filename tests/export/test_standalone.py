@@ -20,9 +20,9 @@ from scenes import Scene, make_scene
 from store_chain import call
 from verbs_here import call_here
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.errors import Conflict, DigestMismatch, PinakesError, UnresolvedReference
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.purge.requests import FORCE
 from pinakes.warc.changed_revisit import old_revisit

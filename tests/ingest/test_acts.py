@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from pinakes.ingest.acts import Actor
+from pinakes.acts.actor import Actor
 
 
 def test_a_process_that_ended_is_gone_before_its_parent_asks_for_it() -> None:

@@ -12,11 +12,11 @@ from hbase_opener import drop_tables
 from landed_stores import page
 from shared_cluster import RunningCluster
 
+from pinakes.acts.actor import Actor
 from pinakes.cli import main
 from pinakes.cluster.client_settings import settings_file
 from pinakes.config import Configuration, load_configuration
 from pinakes.hadoop_tools import run_tool
-from pinakes.ingest.acts import Actor
 from pinakes.profile import bulk_loading, hbase_connection, open_stores
 from pinakes.row_store.hbase import HBaseRowStore
 from pinakes.row_store.hbase_bulk import list_loads

@@ -11,11 +11,11 @@ import pytest
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import LEASE_MS, read_entry, scan_inflight, take_claim
 from pinakes.errors import Conflict, InputRefused, PinakesError, StoreUnavailable
 from pinakes.hbase_schema.run_cells import CrawlFacts
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.bulk_landing import BulkLanding
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.landed import Landed

@@ -18,6 +18,7 @@ from landed_stores import LandedStore, page, revisit, sha1_of
 from reporting import report, report_of, traces
 from shared_cluster import RunningCluster
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.originals import Asked, OriginalFinder
@@ -26,7 +27,6 @@ from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.errors import Busy, ConfigError, Conflict, StoreUnavailable
 from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import Commit, commit_crawl
 from pinakes.ingest.removal import CANCEL, PURGE, REMOVE, Remover, TakingOut
 from pinakes.profile import open_stores

@@ -11,13 +11,14 @@ from archive_builders import dictionary
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import release_lease
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import QUARANTINE
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_records import iter_sidecar, sidecar_rows_at
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, scan_inflight
 from pinakes.catalog.kept_dictionaries import keep_dictionary
-from pinakes.catalog.leases import release_lease
 from pinakes.catalog.reported import Report, has_reports, open_scope, put_reports
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, MalformedRecord
@@ -27,7 +28,6 @@ from pinakes.hbase_schema.seen_cells import SeenCapture
 from pinakes.hbase_schema.seen_keys import seen_in
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest import fsck, fsck_strays
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.file_removal import FileRemover
 from pinakes.ingest.fsck import Fsck

@@ -12,11 +12,11 @@ import pytest
 from archive_builders import frame
 from landed_stores import LandedStore, page
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
 from pinakes.hbase_schema.capture_cells import CaptureFacts
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_accepting import Losses
 from pinakes.ingest.fsck_findings import FsckFinding

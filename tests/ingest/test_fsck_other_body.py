@@ -15,11 +15,11 @@ import pytest
 from archive_builders import frame
 from landed_stores import LandedStore, page, sha1_of
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import readable_capture
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, read_sidecar_of, write_sidecar
 from pinakes.cli import main
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.undoing import Undoer
 

@@ -18,6 +18,7 @@ import pytest
 from archive_builders import frame
 from landed_stores import LandedStore, page, revisit
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import QUARANTINE
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.kept_repairs import scan_repairs
@@ -26,7 +27,6 @@ from pinakes.catalog.sidecar import read_sidecar, read_sidecar_of, sidecar_name,
 from pinakes.cli import main
 from pinakes.errors import InputRefused
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import CODES, FsckFinding
 from pinakes.ingest.undoing import Undoer

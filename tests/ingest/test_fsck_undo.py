@@ -15,6 +15,7 @@ from archive_builders import dictionary
 from killing import dies
 from landed_stores import LandedStore, page
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import QUARANTINE
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.kept_dictionaries import keep_dictionary
@@ -25,7 +26,6 @@ from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.discarding import Discarder
 from pinakes.ingest.fsck import Fsck

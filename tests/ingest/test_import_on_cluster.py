@@ -12,8 +12,8 @@ from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 from shared_cluster import RunningCluster
 
+from pinakes.acts.actor import Actor
 from pinakes.errors import PinakesError
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.profile import open_stores
 

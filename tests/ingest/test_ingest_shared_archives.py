@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.located import open_place, size_at
 from pinakes.catalog.crawl_rows import ensure_crawl
@@ -16,7 +17,6 @@ from pinakes.catalog.sidecar import read_sidecar, sidecar_name
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.inputs import Input, LeftOut, iter_inputs
 from pinakes.ingest.landing import Lander
 from pinakes.row_store.embedded import EmbeddedRowStore

@@ -14,12 +14,12 @@ from failing_row_store import FailingRowStore
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.errors import Conflict, StoreUnavailable
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander

@@ -11,19 +11,19 @@ import pytest
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page, revisit
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import read_lease, take_lease
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import CANCELLED, PURGED, REMOVED, read_crawl, set_crawl_state
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.file_rows import read_entry
-from pinakes.catalog.leases import read_lease, take_lease
 from pinakes.catalog.lookup import Answer, answer_all
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.capture_cells import DedupeMark, ExtractedView, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut

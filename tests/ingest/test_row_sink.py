@@ -10,6 +10,7 @@ import pytest
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import QUARANTINE
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import ensure_crawl
@@ -17,7 +18,6 @@ from pinakes.catalog.file_rows import Held, read_entry, scan_inflight
 from pinakes.errors import Conflict, InputRefused
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander, Published

@@ -27,6 +27,7 @@ from packages import members_of, write_package
 from range_server import Handler, RangeServer, serving
 from verbs_here import call_here
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import read_crawl
@@ -34,7 +35,6 @@ from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.wacz_rows import scan_queue, scan_wacz_files, take_queued
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.ingest.wacz_import import Imported

@@ -39,6 +39,7 @@ from scenes import COLLECTION, Scene, make_scene
 from shared_cluster import RunningCluster
 from taken_down import withdraw
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.browsertrix_counts import count_as_browsertrix
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.crawl_originals import CrawlFinder
@@ -48,7 +49,6 @@ from pinakes.catalog.references import scan_references
 from pinakes.catalog.reported import scan_scopes_of
 from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.errors import Conflict, InputRefused
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, REMOVE, Remover

@@ -11,10 +11,10 @@ from killing import KILLED, in_child, kill_after
 from purged import capture, given, land, purge, revisit_of, write
 from scenes import COLLECTION, Scene, make_scene
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.references import scan_references
 from pinakes.catalog.run_rows import latest_runs
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE

@@ -13,14 +13,14 @@ from purged import capture, claims_open, given, land, of_others, purge, revisit_
 from scenes import COLLECTION, Scene, copied_scene, make_scene
 from whole_payloads import whole_payloads
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import read_lease
 from pinakes.catalog.crawl_rows import COMMITTED, change_crawl_state, read_crawl
 from pinakes.catalog.file_rows import scan_entries
-from pinakes.catalog.leases import read_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Pin
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import REMOVE, Remover
 from pinakes.purge.requests import PROMOTE, REFUSE
 from pinakes.row_store.port import Delete, Put

@@ -13,10 +13,10 @@ from raw_payloads import payloads
 from scenes import COLLECTION, Scene
 from shared_cluster import RunningCluster
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import PURGED, read_crawl
 from pinakes.config import Configuration
 from pinakes.dedupe.run.collection import Collection
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.profile import Stores, open_stores
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE

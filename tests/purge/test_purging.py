@@ -38,6 +38,7 @@ from raw_payloads import raw_records
 from scenes import Scene, copied_scene, make_scene
 from store_chain import call
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import (
     COMMITTED,
     OPEN,
@@ -46,7 +47,6 @@ from pinakes.catalog.crawl_rows import (
     read_crawl,
 )
 from pinakes.errors import ConfigError, Conflict, DigestMismatch
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.fsck import Fsck
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeRequest

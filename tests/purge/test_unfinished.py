@@ -26,6 +26,7 @@ from purged import (
 )
 from scenes import COLLECTION, Scene, copied_scene, make_scene
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_records import iter_sidecar
@@ -33,7 +34,6 @@ from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.run.collection import Collection
 from pinakes.hbase_schema.generation_names import generation_file
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.purge.requests import FORCE, PROMOTE, PurgeReport, PurgeRequest
 from pinakes.withdraw.requests import WithdrawalRequest

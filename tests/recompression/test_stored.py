@@ -39,10 +39,11 @@ from taken_down import land_site, uri, withdraw
 from warc_sets import in_frames
 from zstandard import ZstdCompressionDict
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import read_lease
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, take_claim
 from pinakes.catalog.kept_dictionaries import keep_dictionary
-from pinakes.catalog.leases import read_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.stored_generations import find_generation
 from pinakes.cli import main
@@ -50,7 +51,6 @@ from pinakes.errors import Conflict, DigestMismatch, StoreUnavailable
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.file_cells import CurrentGeneration
 from pinakes.hbase_schema.generation_names import generation_of
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.recompression.forms import in_zstd, in_zstd_as_kept
 from pinakes.recompression.stored import StoredRecompressor

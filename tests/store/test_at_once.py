@@ -11,9 +11,9 @@ import pytest
 from agreement import check_references
 from scenes import COLLECTION, Scene, write_crawl
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.errors import Conflict
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 
 pytestmark = pytest.mark.slow

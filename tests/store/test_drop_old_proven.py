@@ -16,6 +16,7 @@ from recompressed import recompress
 from scenes import COLLECTION, Scene, copied_scene, page, response, write_records
 from whole_payloads import flip, payloads_of, whole_payloads
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import scan_entries
@@ -28,7 +29,6 @@ from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.row_store.port import Delete, Put
 

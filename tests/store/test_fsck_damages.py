@@ -13,7 +13,7 @@ from row_damage import KINDS, Harmed, Kind
 from scenes import BY_ID, Scene, copied_scene, make_scene, write_late_crawl
 from taken_down import key_of, withdraw
 
-from pinakes.ingest.acts import Actor
+from pinakes.acts.actor import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import CODES
 

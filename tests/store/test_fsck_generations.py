@@ -12,6 +12,7 @@ import pytest
 from killing import KILLED, dies, in_child
 from scenes import COLLECTION, Scene, land_late_revisit, make_scene
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_rows import read_entry
@@ -27,7 +28,6 @@ from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.generation_names import generation_file, generation_of
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.undoing import Undoer
 from pinakes.row_store.port import Put

@@ -58,9 +58,9 @@ def _lands_after_its_target(scene: Scene, fields: dict[str, str]) -> None:
     assert (again.targets_restored, again.refs.records) == (0, 0)
 
 
-# rewritten, checked, sidecar published, published, locations, marked, moved; then of the run
-# itself: noted as decided on, decided, pinned, reported.
-STEPS = 11
+# leased; rewritten, checked, sidecar published, published, locations, marked, moved; of the run
+# itself: noted as decided on, decided, pinned, reported; lease released.
+STEPS = 13
 
 
 @pytest.fixture(scope="module")

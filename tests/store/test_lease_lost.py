@@ -8,12 +8,12 @@ import pytest
 from scenes import Scene
 from shown_progress import Shown
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.generations import Written, make_current
 from pinakes.catalog.file_rows import read_entry, scan_entries, set_state, take_claim
 from pinakes.dedupe.run.progress import Unwatched, store_step
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.ingest.acts import Actor
-from pinakes.rewrite.generations import Written, make_current
 
 
 def test_lease_is_checked_while_comparing(scene: Scene) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from store_profiles import Land, landing
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import release_claim, scan_entries, take_claim
 from pinakes.dedupe.write.proven_originals import OriginalReader
-from pinakes.ingest.acts import Actor
 from pinakes.warc.revisit import Unwritable
 
 pytestmark = pytest.mark.slow

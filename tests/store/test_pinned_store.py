@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from scenes import COLLECTION, Scene
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import read_lease
+from pinakes.acts.pinning import is_pinned, read_pin, release_pin, renew_pin, take_pin
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import read_entry
-from pinakes.catalog.leases import read_lease
-from pinakes.catalog.pinning import is_pinned, read_pin, release_pin, renew_pin, take_pin
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 
 

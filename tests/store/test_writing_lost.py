@@ -10,13 +10,13 @@ import pytest
 from losing_archive import LosingArchive
 from scenes import BY_ID, Scene, make_scene, write_late_crawl
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, WritingLost
 from pinakes.backup.contents import FileLine, store_file, write_text
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.run.run_report import DedupeReport
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 
 CONTENT = b"0123456789" * 300_000

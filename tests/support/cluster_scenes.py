@@ -24,6 +24,7 @@ from hbase_opener import drop_tables
 from killing import KILLED
 from scenes import At, Scene, write_crawl
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.hdfs_calls import HdfsCalls
 from pinakes.archive_store.hdfs_errors import NotThere
 from pinakes.backup.cluster_restorer import ClusterRestorer
@@ -35,7 +36,6 @@ from pinakes.cli.verbs.backup_places import cluster_places
 from pinakes.config import Configuration, load_configuration
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.tables import SCHEMA_VERSION, declared_schema
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.profile import (
     hbase_connection,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
-from pinakes.ingest.acts import Actor
+from pinakes.acts.actor import Actor
 
 
 def land_and_die(store: LandedStore, crawl: str, name: str) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 from ingest_processes import contents
 from packages import members_of, write_package
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.wacz_rows import scan_queue, scan_wacz_files
 from pinakes.errors import InputRefused, PinakesError
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.wacz_import import Imported, WaczImporter

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from archive_builders import HTTP, header, member
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.row_store.embedded import EmbeddedRowStore

@@ -12,9 +12,9 @@ from landed_stores import page, sha1_of
 from raw_payloads import payloads
 from scenes import COLLECTION, Scene, write_records
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.dedupe.run.collection import Collection
-from pinakes.ingest.acts import Actor
 from pinakes.purge.purging import Purger
 from pinakes.purge.requests import PROMOTE, PurgeReport, PurgeRequest
 

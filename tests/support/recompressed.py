@@ -11,13 +11,13 @@ from steps_here import run_by
 
 from pinakes.access.cdx.answer import CdxIndex, Progress
 from pinakes.access.cdx.parameters import Dialect, parse_query
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.config import load_configuration
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.cdxj import parse_cdxj
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.recompression.forms import IN_GZIP, UNCOMPRESSED, StoredForm, in_zstd
 from pinakes.recompression.stored import Result, StoredRecompressor

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from landed_stores import sha1_of
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.reported import Report, open_scope, put_reports
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.seen_cells import SeenCapture
-from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 

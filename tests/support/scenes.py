@@ -14,11 +14,12 @@ from pathlib import Path
 from tasks_here import TasksHere
 from warc_sets import FRAMED
 
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
-from pinakes.catalog.leases import release_lease
 from pinakes.config import load_configuration
 from pinakes.dedupe.run.mending import Mender
 from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
@@ -30,7 +31,6 @@ from pinakes.dedupe.run.store_run import StoreRun
 from pinakes.dedupe.run.tasks import Tasks
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
@@ -137,26 +137,17 @@ class Scene:
         Without `grace_ms` no old generation is dropped.  With `runner` jobs do the work on
         archive files; those of `here` are none, and quick.
         """
-        actor = Actor()
-        lease = actor.lease(self.rows, COLLECTION, act=act)
-        run = lease.lease.act
+        doing = Act.begin(self.rows, self.archive, Actor(), "dedupe", COLLECTION, name=act, at=at)
         asked: dict[str, object] = {"crawl": None, "min_file_saving": 0.0, **options}
         request = DedupeRequest(collection=COLLECTION, **asked)  # type: ignore[arg-type]
-        work = StoreRun(
-            self.rows,
-            self.archive,
-            RunFiles(self.folder / "store" / "runs" / run),
-            request,
-            run=run,
-            act_time_ms=lease.lease.act_time_ms,
-            claim=partial(actor.claim, self.rows, act=run),
-            drop=None if grace_ms is None else partial(self.drop, grace_ms),
-            tasks=self.tasks(runner, request, run) if runner is not None else None,
-            at=at,
-        )
-        report = work.execute(progress)
-        release_lease(self.rows, lease)
-        return report
+        with doing:
+            return StoreRun(
+                doing,
+                RunFiles(self.folder / "store" / "runs" / doing.name),
+                request,
+                drop=None if grace_ms is None else partial(self.drop, grace_ms),
+                tasks=self.tasks(runner, request, doing.name) if runner is not None else None,
+            ).execute(progress)
 
     def tasks(self, runner: str, request: DedupeRequest, run: str) -> Tasks:
         if runner == "here":
@@ -179,15 +170,8 @@ class Scene:
         # A millisecond later than what was written just now.
         actor = Actor()
         remaining = Remaining(self.rows, archive or self.archive)
-        run = actor.new_act("dedupe")
-        mender = Mender(
-            self.rows,
-            archive or self.archive,
-            remaining,
-            run=run,
-            claim=partial(actor.claim, self.rows, act=run),
-            at=at,
-        )
+        act = Act(self.rows, archive or self.archive, actor, actor.new_act("dedupe"), at=at)
+        mender = Mender(act, remaining)
         return drop_old_generations(
             self.rows,
             archive or self.archive,

@@ -16,10 +16,10 @@ import pytest
 from readers import visible_state
 from scenes import write_crawl
 
+from pinakes.acts.actor import Actor
 from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 
 

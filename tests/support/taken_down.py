@@ -12,11 +12,11 @@ from pathlib import Path
 from judge import frame_contents
 from scenes import COLLECTION, Scene, page, record, response, write_records
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
 from pinakes.catalog.payloads import read_body
 from pinakes.dedupe.run.collection import Collection
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.warc.digest import Digest, hasher
 from pinakes.withdraw.requests import PROMOTE, WithdrawalReport, WithdrawalRequest

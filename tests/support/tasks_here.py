@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+from pinakes.acts.generations import Written, write_generation
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.decide.bodies import ArchiveBodies
@@ -26,7 +27,6 @@ from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.generations import Written, write_generation
 from pinakes.warc.opening import open_source
 
 

@@ -29,16 +29,16 @@ from taken_down import (
     write_site,
 )
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import read_lease, release_lease
 from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
 from pinakes.catalog.file_rows import read_entry
-from pinakes.catalog.leases import read_lease, release_lease
 from pinakes.catalog.references import scan_references
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
 from pinakes.errors import ConfigError, Conflict, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, REMOVE, Remover
 from pinakes.row_store.port import Delete, Put

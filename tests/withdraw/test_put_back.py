@@ -25,10 +25,10 @@ from whole_payloads import whole_payloads
 
 from pinakes.access.archive_bytes import ArchiveBytes, Dropped
 from pinakes.access.rules import AccessRules
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 
 FULL, SECOND, REVISITS = "c1/site.warc.gz", "c2/site.warc.gz", "c2/g2/site.warc.gz"

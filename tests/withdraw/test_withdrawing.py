@@ -29,8 +29,8 @@ from taken_down import (
     write_parts,
 )
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import get_captures
-from pinakes.ingest.acts import Actor
 from pinakes.withdraw.requests import WITHDRAW
 from pinakes.withdraw.withdrawing import Withdrawer
 

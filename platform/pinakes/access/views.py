@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_counts import CrawlTotals
-from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
 
 from .health import Health, StoreHealth

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
 from pinakes.catalog.dropped import is_withdrawal
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.errors import ConfigError, Conflict, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
-from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
 
 from .contents import (

@@ -6,9 +6,9 @@ import threading
 from contextlib import suppress
 from types import TracebackType
 
-from pinakes.catalog.pinning import PIN_MS, pinned_since_ms, release_pin, renew_pin
+from pinakes.acts.actor import Actor
+from pinakes.acts.pinning import PIN_MS, pinned_since_ms, release_pin, renew_pin
 from pinakes.errors import Conflict, PinakesError
-from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
 
 _RENEW_S = PIN_MS / 1000 / 6

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import read_lease, release_lease
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import COMPLETED_BY, GONE, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
@@ -29,7 +31,6 @@ from pinakes.catalog.file_rows import (
     set_inflight,
     set_state,
 )
-from pinakes.catalog.leases import read_lease, release_lease
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.catalog.run_rows import TABLE as RUNS
 from pinakes.catalog.sidecar import sidecar_name
@@ -43,7 +44,6 @@ from pinakes.hbase_schema.name_keys import (
     encode_file_key,
 )
 from pinakes.hbase_schema.run_cells import Lease, RunState
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck_acts import DeadActs
 from pinakes.ingest.quarantine import Quarantine
 from pinakes.ingest.removal import WAYS, Remover

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import LEASE_MS
 from pinakes.errors import Conflict, PinakesError
 from pinakes.row_store.bulk_text import BulkTable
 
-from .acts import Actor
 from .landed import Landed
 from .landing import Lander, Published
 from .row_spool import RowSpool

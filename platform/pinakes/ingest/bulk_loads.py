@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from pinakes.acts.actor import Actor
 from pinakes.row_store.bulk_text import BulkTable
 from pinakes.row_store.hbase_bulk import BulkLoad, BulkLoading, list_loads
 
-from .acts import Actor
 from .bulk_landing import RENEW_EVERY_S
 
 _SPOOL = "pinakes-bulk,"

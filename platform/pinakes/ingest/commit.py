@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.crawl_rows import (
     COMMITTED,
@@ -39,8 +40,6 @@ from pinakes.hbase_schema.seen_keys import SeenScope
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
-
-from .acts import Actor
 
 LISTED = 1000
 """At most so many revisits that refer to nothing are listed."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.asides import COPY
 from pinakes.archive_store.port import ASIDE, ArchiveStore
-from pinakes.catalog.asides import COPY
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
 from pinakes.catalog.kept_repairs import (
     KeptRepair,
@@ -20,7 +21,6 @@ from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.source import Source
 
-from .acts import Actor
 from .fsck_acts import DeadActs
 from .fsck_mending import ACCEPTED, StoredFileMender
 from .quarantine import Quarantine

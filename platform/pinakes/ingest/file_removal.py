@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.asides import clear_dead_asides
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_counts import has_landed, put_removed_counts
 from pinakes.catalog.file_records import (
@@ -36,8 +37,6 @@ from pinakes.errors import ConfigError
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
-
-from .acts import Actor
 
 VERB = "remove"
 

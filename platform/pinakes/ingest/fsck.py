@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import read_lease
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
 from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
@@ -25,7 +27,6 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.kept_dictionaries import KeptDictionary, parse_kept_name, read_kept
 from pinakes.catalog.kept_repairs import repairs_of_files
-from pinakes.catalog.leases import read_lease
 from pinakes.catalog.reported import find_open_scope, scan_scopes_of
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.run_rows import is_running
@@ -38,7 +39,6 @@ from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.hbase_schema.seen_keys import SeenScope, seen_of
 from pinakes.row_store.port import RowStore
 
-from .acts import Actor
 from .fsck_accounts import Account
 from .fsck_acts import DeadActs, is_leaving
 from .fsck_findings import FsckFinding

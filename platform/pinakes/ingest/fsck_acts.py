@@ -8,8 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.asides import clear_dead_asides
+from pinakes.acts.leases import read_lease
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import (
@@ -20,14 +22,12 @@ from pinakes.catalog.file_rows import (
     set_inflight,
     set_state,
 )
-from pinakes.catalog.leases import read_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 
-from .acts import Actor
 from .file_removal import VERB as REMOVAL
 from .file_removal import FileRemover
 from .fsck_findings import FsckFinding

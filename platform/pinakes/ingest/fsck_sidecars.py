@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from pinakes.acts.asides import SIDECAR, aside_token
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore, AsideFile
-from pinakes.catalog.asides import SIDECAR, aside_token
 from pinakes.catalog.file_records import read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held
 from pinakes.catalog.generation_rows import read_generation_rows

@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.asides import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
 from pinakes.archive_store.located import declared_at, file_at, open_place, wrong_documents_at
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore, AsideFile
-from pinakes.catalog.asides import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
 from pinakes.catalog.crawl_rows import require_open
 from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_rows import (
@@ -44,7 +45,6 @@ from pinakes.warc.members import why_unread
 from pinakes.warc.packages import DATAPACKAGE, WRONG_CRC32, WRONG_SHA256, why_not_that_of
 from pinakes.warc.source import Source
 
-from .acts import Actor
 from .copying import CopyingFile, Writers, check_same_file, direct_writer
 from .landed import Landed, write_facts, write_rows
 from .row_sink import RowSinks, stored_rows

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.run_rows import (
     DONE,
     FAILED,
@@ -28,7 +29,6 @@ from pinakes.hbase_schema.run_cells import RunFacts, RunProgress, RunState
 from pinakes.row_store.port import RowStore
 
 from . import tally as counted
-from .acts import Actor
 from .landed import Landed
 from .tally import Tally
 

@@ -16,9 +16,10 @@ from time import gmtime, strftime
 from types import MappingProxyType
 from typing import BinaryIO, TypeVar
 
+from pinakes.acts.actor import Actor
+from pinakes.acts.asides import KEPT, aside_token
 from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ASIDE, ArchiveStore
-from pinakes.catalog.asides import KEPT, aside_token
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.kept_repairs import (
     FileChange,
@@ -35,8 +36,6 @@ from pinakes.catalog.kept_repairs import (
 from pinakes.catalog.row_deletion import RowName
 from pinakes.errors import Conflict
 from pinakes.row_store.port import Delete, Put, Row, RowStore
-
-from .acts import Actor
 
 T = TypeVar("T")
 VERB = "fsck"

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import (
     CANCELLED,
@@ -34,7 +36,6 @@ from pinakes.catalog.file_rows import (
     FileEntry,
     scan_entries,
 )
-from pinakes.catalog.leases import HeldLease, leave_lease, release_lease, require_lease
 from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.references import Reference, scan_references
 from pinakes.catalog.reported import forget_reports
@@ -43,7 +44,6 @@ from pinakes.catalog.wacz_rows import forget_waczs
 from pinakes.errors import ONE_FILE_ONLY, ConfigError, Conflict, PinakesError
 from pinakes.row_store.port import RowStore
 
-from .acts import Actor
 from .file_removal import VERB, FileRemover, RemovedFile
 
 LISTED = 1000
@@ -124,31 +124,29 @@ class Remover:
         result = Removal(crawl)
         if entry.state == way.after:
             return result
-        lease = self._take_lease(entry.facts.collection)
-        self._at("leased")
-        try:
-            if not way.provided:
-                result.references += self._references_to(entry)
-            if entry.state in way.before and not (dry_run or result.references):
-                result.references += self.close(entry, way, lease)
-        except ONE_FILE_ONLY as problem:
-            # Nothing was done by this call.
-            result.problems.append(problem)
-            if entry.state in way.before:
-                release_lease(self._rows, lease)
-            else:
-                leave_lease(self._rows, lease)
-            return result
-        if dry_run:
-            self._count(crawl, result)
-        elif not result.references:
-            self.take_out_leased(crawl, way, lease, result)
-        # An unfinished removal keeps its lease, so that nothing refers to what remains.
-        if not result.problems:
-            release_lease(self._rows, lease)
-            self._at("lease released")
+        collection = entry.facts.collection
+        act = Act.begin(self._rows, self._archive, self._actor, VERB, collection, at=self._at)
+        with act:
+            try:
+                if not way.provided:
+                    result.references += self._references_to(entry)
+                if entry.state in way.before and not (dry_run or result.references):
+                    result.references += self.close(entry, way, act)
+            except ONE_FILE_ONLY as problem:
+                # Nothing was done by this call.
+                result.problems.append(problem)
+                if entry.state not in way.before:
+                    act.leave()
+                return result
+            if dry_run:
+                self._count(crawl, result)
+            elif not result.references:
+                self.take_out_in(act, crawl, way, result)
+            if result.problems:
+                # An unfinished removal keeps its lease, so that nothing refers to what remains.
+                act.leave()
         if result.is_complete and not dry_run:
-            change_crawl_state(self._rows, crawl, (way.during,), way.after, act=lease.lease.act)
+            change_crawl_state(self._rows, crawl, (way.during,), way.after, act=act.name)
             self._at("removed")
         return result
 
@@ -161,10 +159,7 @@ class Remover:
             raise ConfigError(f"the crawl {crawl} is {entry.state}{hint}")
         return entry
 
-    def _take_lease(self, collection: str) -> HeldLease:
-        return self._actor.lease_for(self._rows, collection, VERB)
-
-    def close(self, entry: CrawlEntry, way: TakingOut, lease: HeldLease) -> list[Reference]:
+    def close(self, entry: CrawlEntry, way: TakingOut, act: Act) -> list[Reference]:
         """Begin to take a crawl out, or name the references to it that landed meanwhile; then it
         is as it was.
 
@@ -174,7 +169,7 @@ class Remover:
         Raises:
             DigestMismatch: what a file refers to is not known for sure; the crawl is as it was.
         """
-        change_crawl_state(self._rows, entry.crawl, (entry.state,), way.during, act=lease.lease.act)
+        change_crawl_state(self._rows, entry.crawl, (entry.state,), way.during, act=act.name)
         self._at("closed")
         try:
             late = self._references_to(entry)
@@ -199,11 +194,11 @@ class Remover:
         change_crawl_state(self._rows, entry.crawl, (way.during,), entry.state, act=entry.act)
         self._at("open again")
 
-    def take_out_leased(
+    def take_out_in(
         self,
+        act: Act,
         crawl: str,
         way: TakingOut,
-        lease: HeldLease,
         result: Removal,
         *,
         with_pins: bool = True,
@@ -214,24 +209,24 @@ class Remover:
         none any more.
         """
         states = (*way.before, way.during)
-        change_crawl_state(self._rows, crawl, states, way.during, act=lease.lease.act)
+        change_crawl_state(self._rows, crawl, states, way.during, act=act.name)
         self._at("closed")
         entries = [entry for entry in scan_entries(self._rows, crawl) if _is_there(entry)]
-        kept = self._hide(entries, lease, result)
+        kept = self._hide(entries, act, result)
         self._files.delete_strays(kept)
         for entry in kept:
-            require_lease(self._rows, lease)
+            act.require()
             try:
                 out = self._files.remove(
-                    entry.archive_file, after_ms=lease.lease.act_time_ms, with_pins=with_pins
+                    entry.archive_file, after_ms=act.time_ms, with_pins=with_pins
                 )
             except Conflict as problem:
                 result.problems.append(problem)
             else:
                 result.add(out)
         if not result.problems:
-            forget_waczs(self._rows, lease.collection, crawl)
-            forget_reports(self._rows, lease.collection, crawl)
+            forget_waczs(self._rows, act.collection, crawl)
+            forget_reports(self._rows, act.collection, crawl)
             self._at("lists")
 
     def _count(self, crawl: str, result: Removal) -> None:
@@ -240,14 +235,12 @@ class Remover:
                 facts = entry.facts
                 result.add(RemovedFile(facts.captures, facts.size) if facts else RemovedFile(0, 0))
 
-    def _hide(
-        self, entries: Iterable[FileEntry], lease: HeldLease, result: Removal
-    ) -> list[FileEntry]:
+    def _hide(self, entries: Iterable[FileEntry], act: Act, result: Removal) -> list[FileEntry]:
         """Hide all files before any rows are deleted; return those that could be claimed."""
         hidden = []
         for entry in entries:
             try:
-                self._files.hide(entry.archive_file, after_ms=lease.lease.act_time_ms)
+                self._files.hide(entry.archive_file, after_ms=act.time_ms)
             except Conflict as problem:
                 result.problems.append(problem)
             else:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_rows import read_entry, release_claim
 from pinakes.catalog.kept_repairs import (
@@ -25,7 +26,6 @@ from pinakes.catalog.kept_repairs import (
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.row_store.port import RowStore
 
-from .acts import Actor
 from .quarantine import VERB, Quarantine, in_batches, landing_of
 
 

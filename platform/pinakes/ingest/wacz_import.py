@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.fetching import Fetch
 from pinakes.archive_store.located import (
@@ -59,7 +60,6 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.packages import DATAPACKAGE, most_unpacked_bytes
 
-from .acts import Actor
 from .file_removal import FileRemover
 from .inputs import Input, LeftOut, unpacked
 from .landed import Landed

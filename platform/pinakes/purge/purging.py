@@ -16,9 +16,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
+from pinakes.acts.generations import take_back_generation
+from pinakes.acts.leases import (
+    read_lease,
+)
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.crawl_rows import (
@@ -33,14 +38,8 @@ from pinakes.catalog.crawl_rows import (
 )
 from pinakes.catalog.file_records import read_generations, stored_names
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries
-from pinakes.catalog.leases import (
-    HeldLease,
-    leave_lease,
-    read_lease,
-    release_lease,
-)
 from pinakes.catalog.proven_sidecars import ProvenSidecars
-from pinakes.catalog.run_rows import put_run, read_run, set_run_state
+from pinakes.catalog.run_rows import FAILED, read_run
 from pinakes.catalog.unknown_files import require_all_known
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.old_generations import require_given_back
@@ -50,19 +49,14 @@ from pinakes.errors import (
     ONE_FILE_ONLY,
     ConfigError,
     Conflict,
-    PinakesError,
 )
 from pinakes.hbase_schema.generation_names import generation_of
-from pinakes.hbase_schema.run_cells import RunFacts, RunState
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import LISTED, PURGE, Removal, Remover
-from pinakes.rewrite.generations import take_back_generation
 from pinakes.row_store.port import RowStore
 from pinakes.withdraw.changed_rows import settle_changed_rows
 from pinakes.withdraw.choices import Choice
 from pinakes.withdraw.file_withdrawal import drop_generations
 from pinakes.withdraw.providing import provide_for
-from pinakes.withdraw.provision import ProvidingAct
 
 from .obstacles import find_obstacles
 from .requests import FORCE, REFUSE, PurgeReport, PurgeRequest
@@ -130,36 +124,28 @@ class Purger:
             report = PurgeReport(entry.crawl, entry.facts.collection)
             report.was_purged = True
             return report
-        lease = self._take_lease(entry)
-        report = PurgeReport(entry.crawl, entry.facts.collection, act=lease.lease.act)
-        try:
+        act = self._begin(entry)
+        report = PurgeReport(entry.crawl, entry.facts.collection, act=act.name)
+        with act:
             try:
-                self._purge_leased(lease, entry, request, report)
+                self._purge_in(act, entry, request, report)
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
             has_begun = require_crawl(self._rows, entry.crawl).state == PURGING
             if report.problems and not has_begun:
-                self._take_back(lease, entry, report)
-        except PinakesError:
-            leave_lease(self._rows, lease)
-            raise
-        if has_begun or report.is_to_go_on:
-            # Run again, it goes on; until then nothing new refers to what remains.
-            leave_lease(self._rows, lease)
-            return report
-        if read_run(self._rows, lease.lease.act) is not None:
-            state = "done" if report.is_complete else "failed"
-            set_run_state(self._rows, lease.lease.act, RunState(state=state))
-            self._at("ended")
-        release_lease(self._rows, lease)
-        self._at("lease released")
+                self._take_back(act, entry, report)
+            if has_begun or report.is_to_go_on:
+                # Run again, it goes on; until then nothing new refers to what remains.
+                act.leave()
+            elif not report.is_complete:
+                act.conclude(FAILED)
         return report
 
-    def _take_back(self, lease: HeldLease, entry: CrawlEntry, report: PurgeReport) -> None:
+    def _take_back(self, act: Act, entry: CrawlEntry, report: PurgeReport) -> None:
         """Leave nothing of what could not be done, and report what was."""
         if not report.is_to_go_on:
             try:
-                self._settle_left(lease, entry, release=True)
+                self._settle_left(act, entry, release=True)
             except Conflict as problem:
                 report.problems.append(problem)
         report.files = report.captures = report.freed_bytes = 0
@@ -202,25 +188,26 @@ class Purger:
         facts = read_run(self._rows, act) if act.startswith(f"{VERB}-") else None
         return PurgeRequest.from_json(facts.arguments[0]).crawl if facts is not None else None
 
-    def _take_lease(self, entry: CrawlEntry) -> HeldLease:
-        collection = entry.facts.collection
-        lease = read_lease(self._rows, collection)
-        if lease is not None and lease.expires_ms:
-            other = self._crawl_of(lease.act)
-            if not lease.act.startswith(f"{VERB}-") or other not in (None, entry.crawl):
-                hint = f" (`pinakes crawl purge {other}`)" if other is not None else ""
-                raise Conflict(
-                    f"{lease.act} is working on the collection {collection}, or did not finish: "
-                    f"complete it first{hint}"
-                )
-        held = self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
-        self._at("leased")
-        return held
+    def _begin(self, entry: CrawlEntry) -> Act:
+        def hint(act: str) -> str:
+            crawl = self._crawl_of(act)
+            return f" (`pinakes crawl purge {crawl}`)" if crawl is not None else ""
 
-    def _purge_leased(
-        self, lease: HeldLease, entry: CrawlEntry, request: PurgeRequest, report: PurgeReport
+        return Act.begin(
+            self._rows,
+            self._archive,
+            self._actor,
+            VERB,
+            entry.facts.collection,
+            resumes=lambda act: self._crawl_of(act) in (None, entry.crawl),
+            hint=hint,
+            at=self._at,
+        )
+
+    def _purge_in(
+        self, act: Act, entry: CrawlEntry, request: PurgeRequest, report: PurgeReport
     ) -> None:
-        files = RunFiles(self._runs_folder / lease.lease.act)
+        files = RunFiles(self._runs_folder / act.name)
         report.go_on_from(files.read_json(REPORT))
         if entry.state == PURGING and report.before is not None and not report.is_provided:
             # The process ended between closing the crawl and looking for what landed meanwhile.
@@ -228,56 +215,55 @@ class Purger:
             entry = replace(entry, state=state, act=act_before)
             self._remover.open_again(entry, PURGE)
         is_there = entry.state in (OPEN, COMMITTED)
-        if is_there and not self._provide(lease, entry, request, report, files):
+        if is_there and not self._provide(act, entry, request, report, files):
             return
         if entry.state != PURGED:
             removal = Removal(entry.crawl)
             # What is left dangling names its originals, should they land again.
             with_pins = not report.dangling
-            self._remover.take_out_leased(entry.crawl, PURGE, lease, removal, with_pins=with_pins)
+            self._remover.take_out_in(act, entry.crawl, PURGE, removal, with_pins=with_pins)
             report.problems += removal.problems
         for stored in report.superseded:
-            self._drop(lease, stored)
+            self._drop(act, stored)
         if report.problems:
             return
-        change_crawl_state(self._rows, entry.crawl, (PURGING,), PURGED, act=lease.lease.act)
+        change_crawl_state(self._rows, entry.crawl, (PURGING,), PURGED, act=act.name)
         self._at("purged")
 
     # --- what refers to the crawl
 
     def _provide(
         self,
-        lease: HeldLease,
+        act: Act,
         entry: CrawlEntry,
         request: PurgeRequest,
         report: PurgeReport,
         files: RunFiles,
     ) -> bool:
         """See to all references, and note what was done; False: nothing may be deleted."""
-        act = self._act(lease)
-        self._settle_left(lease, entry, release=False)
+        self._settle_left(act, entry, release=False)
         for _ in range(_ROUNDS):
             collection = self._collection(entry)
             found, choice = self._survey(collection, entry, request, report)
             if report.references or report.problems:
                 return False
-            if not lease.resumed or read_run(self._rows, lease.lease.act) is None:
-                self._note_run(lease, request)
+            if not act.is_resumed or act.noted() is None:
+                act.note(software=self._software, arguments=(request.to_json(),))
             report.before, report.is_provided = (entry.state, entry.act), False
             files.write_json(REPORT, report.as_json())
             self._at("reported")
             if request.references == FORCE:
                 break
             if found.found:
-                self._provide_for(collection, found, choice, act)
-            elif not self._remover.close(entry, PURGE, lease):
+                provide_for(collection, found.ours, found.theirs, found.bodies, choice, act)
+            elif not self._remover.close(entry, PURGE, act):
                 break
         else:
             report.problems.append(
                 Conflict("captures that refer to it go on landing: run again", file=entry.crawl)
             )
             return False
-        self._settle_left(lease, entry, release=True)
+        self._settle_left(act, entry, release=True)
         if request.references != FORCE:
             changes = (*report.promoted, *report.filled, *report.repointed)
             keys = [key.encode("ascii") for key in changes]
@@ -342,35 +328,12 @@ class Purger:
             report.captures += file.facts.captures
             report.freed_bytes += sum(self._archive.size(name) or 0 for name in names)
 
-    def _provide_for(
-        self, collection: Collection, found: References, choice: Choice, act: ProvidingAct
-    ) -> None:
-        provide_for(
-            self._rows,
-            self._archive,
-            collection,
-            found.ours,
-            found.theirs,
-            found.bodies,
-            choice,
-            act,
-        )
-
     # --- the act
 
     def _collection(self, entry: CrawlEntry) -> Collection:
         return Collection(self._rows, self._archive, entry.facts.collection)
 
-    def _act(self, lease: HeldLease) -> ProvidingAct:
-        return ProvidingAct(
-            act=lease.lease.act,
-            act_time_ms=lease.lease.act_time_ms,
-            why=VERB,
-            claim=partial(self._actor.claim_under, self._rows, self._archive, lease),
-            at=self._at,
-        )
-
-    def _settle_left(self, lease: HeldLease, entry: CrawlEntry, *, release: bool) -> None:
+    def _settle_left(self, act: Act, entry: CrawlEntry, *, release: bool) -> None:
         """Complete what a purge left of files that it had moved when it died or failed.
 
         Not released until all is provided for: the survey reads the sidecars of claimed files,
@@ -380,22 +343,12 @@ class Purger:
             claim = file.claim
             if claim is None or not claim.expires_ms or not claim.act.startswith(f"{VERB}-"):
                 continue
-            held = self._actor.claim_under(self._rows, self._archive, lease, name)
+            held = act.claim(name)
             settle_changed_rows(self._rows, self._archive, held, file)
             if release:
                 take_back_generation(self._rows, self._archive, held)
                 release_claim(self._rows, held)
             self._at("settled")
-
-    def _note_run(self, lease: HeldLease, request: PurgeRequest) -> None:
-        facts = RunFacts(
-            verb=VERB,
-            act_time_ms=lease.lease.act_time_ms,
-            software=self._software,
-            arguments=(request.to_json(),),
-            collection=lease.collection,
-        )
-        put_run(self._rows, lease.lease.act, facts)
 
     def _require_superseded(self, report: PurgeReport) -> None:
         """Raise DigestMismatch unless nothing is lost without the generations that will go; before
@@ -407,20 +360,10 @@ class Purger:
             entry = read_entry(self._rows, name)
             require_given_back(self._rows, self._archive, entry, some, self._remaining)
 
-    def _drop(self, lease: HeldLease, stored: str) -> None:
+    def _drop(self, act: Act, stored: str) -> None:
         """Delete an older generation that refers to what is gone."""
-        name = generation_of(stored).archive_file
-        held = self._actor.claim_under(self._rows, self._archive, lease, name)
-        drop_generations(
-            self._rows,
-            self._archive,
-            held,
-            [stored],
-            self._remaining,
-            wait_until_unpinned=partial(self._actor.wait_until_unpinned, self._rows),
-            at=self._at,
-        )
-        release_claim(self._rows, held)
+        with act.claimed(generation_of(stored).archive_file) as held:
+            drop_generations(act, held, [stored], self._remaining)
 
 
 def _joined(noted: Iterable[str], keys: Iterable[bytes]) -> list[str]:

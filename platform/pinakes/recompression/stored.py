@@ -16,11 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
+from pinakes.acts.generations import (
+    Check,
+    Contents,
+    InAnotherForm,
+    take_back_generation,
+)
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_records import possible_names, require_as_stored, stored_sha256_of
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
-from pinakes.catalog.leases import HeldLease, leave_lease, release_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.unknown_files import name_unknown_files
 from pinakes.errors import (
@@ -36,18 +43,8 @@ from pinakes.hbase_schema.generation_names import (
     ending_in,
     ending_of,
 )
-from pinakes.ingest.acts import Actor
 from pinakes.rewrite.convert_file import UNCHANGED, WRITTEN
 from pinakes.rewrite.file_parts import Bytes
-from pinakes.rewrite.generations import (
-    Check,
-    Contents,
-    InAnotherForm,
-    move_to_generation,
-    publish_taken,
-    rewrite_held,
-    take_back_generation,
-)
 from pinakes.rewrite.recompress import require_same
 from pinakes.rewrite.recompress_file import (
     PLANNED,
@@ -108,8 +105,6 @@ class StoredRecompressor:
         self._tasks = tasks
         self._advance = advance
         self._at = at
-        self._lost = False
-        """Whether another process took a file over while it was written."""
 
     def plan(
         self, crawls: Iterable[str], form: StoredForm, *, of_all: bool = False
@@ -134,43 +129,30 @@ class StoredRecompressor:
             Conflict: another act works on the collection, or did not finish.
             StoreUnavailable: as the stores; run again, it goes on.
         """
-        lease = self._actor.lease_for(self._rows, collection, VERB)
-        self._at("leased")
-        self._lost = False
-        try:
-            if lease.resumed:
+        act = Act.begin(self._rows, self._archive, self._actor, VERB, collection, at=self._at)
+        with act:
+            if act.is_resumed:
                 if self._tasks is not None:
-                    self._tasks.end_orphans(lease.lease.act)  # they may still write
-                yield from self._take_back_left(lease)
+                    self._tasks.end_orphans(act.name)  # they may still write
+                yield from self._take_back_left(act)
             crawls = list(crawls)
             yield from name_unknown_files(self._rows, self._archive, crawls)
             if self._tasks is None:
-                yield from self._one_by_one(lease, crawls, form)
+                yield from self._one_by_one(act, crawls, form)
             else:
-                yield from self._in_waves(lease, crawls, form, self._tasks)
-        except PinakesError:
-            leave_lease(self._rows, lease)
-            raise
-        if self._lost:
-            # Run again, it takes back what it had published.
-            leave_lease(self._rows, lease)
-        else:
-            release_lease(self._rows, lease)
-        self._at("lease released")
+                yield from self._in_waves(act, crawls, form, self._tasks)
 
-    def _one_by_one(
-        self, lease: HeldLease, crawls: Iterable[str], form: StoredForm
-    ) -> Iterator[Result]:
+    def _one_by_one(self, act: Act, crawls: Iterable[str], form: StoredForm) -> Iterator[Result]:
         for entry in self._entries(crawls):
             with FileProgress(self._advance, size_of(entry), passes=_PASSES) as done:
                 try:
-                    yield self._recompress(lease, entry, form, done)
+                    yield self._recompress(act, entry, form, done)
                 except ONE_FILE_ONLY as problem:
                     yield problem
             self._at("file done")
 
     def _in_waves(
-        self, lease: HeldLease, crawls: Iterable[str], form: StoredForm, tasks: Tasks
+        self, act: Act, crawls: Iterable[str], form: StoredForm, tasks: Tasks
     ) -> Iterator[Result]:
         for wave in waves(self._entries(crawls)):
             chosen = {}
@@ -186,25 +168,24 @@ class StoredRecompressor:
                     chosen[entry.archive_file] = entry
             if chosen:
                 name = f"wave-{self._actor.new_token()[:8]}"
-                outcomes = tasks.write(lease, name, list(chosen.values()), form)
+                outcomes = tasks.write(act, name, list(chosen.values()), form)
                 self._at("wave written")
                 for outcome in each_once(outcomes, chosen):
                     try:
-                        yield self._commit(lease, outcome, form)
+                        yield self._commit(act, outcome, form)
                     except ONE_FILE_ONLY as problem:
                         yield problem
                     self._at("file done")
-                self._archive.delete(f"{ASIDE}/{lease.lease.act}")
+                self._archive.delete(f"{ASIDE}/{act.name}")
 
-    def _commit(self, lease: HeldLease, outcome: Outcome, form: StoredForm) -> Recompression:
+    def _commit(self, act: Act, outcome: Outcome, form: StoredForm) -> Recompression:
         """Make current what a task has written."""
         entry = read_entry(self._rows, outcome.archive_file)
         if isinstance(outcome, NotWritten):
             if outcome.old_sha256 is not None:
                 self._require_as_stored(entry, outcome.old_sha256)
             raise outcome.problem
-        held = self._claim(lease, entry)
-        try:
+        with act.claimed(entry.archive_file) as held:
             entry = read_entry(self._rows, held.archive_file)
             target = self._target(entry, form)
             if target is None or (target.name, entry.stored_name) != (
@@ -217,44 +198,28 @@ class StoredRecompressor:
                 return outcome.result.left_as_it_is(UNCHANGED)
             if outcome.result.saves_too_little(self._min_saving):
                 return outcome.result.left_as_it_is(TOO_LITTLE)
-            try:
-                publish_taken(
-                    self._archive,
-                    outcome.written,
-                    token=lease.lease.act,
-                    folder=outcome.folder,
-                    sidecar_sha256=outcome.sidecar_sha256,
-                    at=self._at,
-                )
-                move_to_generation(
-                    self._rows,
-                    self._archive,
+            with _left_if_lost(act):
+                act.take(
                     held,
                     outcome.written,
-                    why=VERB,
-                    marks=lambda row: {},
-                    at=self._at,
+                    folder=outcome.folder,
+                    sidecar_sha256=outcome.sidecar_sha256,
                 )
-            except Conflict:
-                self._lost = True
-                raise
-        finally:
-            release_claim(self._rows, held)
         return outcome.result
 
-    def _take_back_left(self, lease: HeldLease) -> Iterator[PinakesError]:
+    def _take_back_left(self, act: Act) -> Iterator[PinakesError]:
         """Take back what an act that died had published, in whatever form, and not made current;
         delete what its tasks have written."""
-        self._archive.delete(f"{ASIDE}/{lease.lease.act}")
+        self._archive.delete(f"{ASIDE}/{act.name}")
         for entry in scan_entries(self._rows):
             facts, claim = entry.facts, entry.claim
-            if facts is None or facts.collection != lease.collection or not _is_stored(entry):
+            if facts is None or facts.collection != act.collection or not _is_stored(entry):
                 continue
             is_open = claim is not None and claim.expires_ms and claim.act.startswith(f"{VERB}-")
             if not (is_open or self._has_next(entry)):
                 continue
             try:
-                held = self._claim(lease, entry)
+                held = act.claim(entry.archive_file)
             except Conflict as problem:
                 yield problem
                 continue
@@ -265,9 +230,6 @@ class StoredRecompressor:
     def _has_next(self, entry: FileEntry) -> bool:
         names = possible_names(entry.archive_file, entry.generation + 1)
         return any(self._archive.size(sidecar_name(name)) is not None for name in names)
-
-    def _claim(self, lease: HeldLease, entry: FileEntry) -> Held:
-        return self._actor.claim_under(self._rows, self._archive, lease, entry.archive_file)
 
     def _entries(self, crawls: Iterable[str]) -> Iterator[FileEntry]:
         """The files that were not removed or refused."""
@@ -292,17 +254,16 @@ class StoredRecompressor:
         return result.left_as_it_is(TOO_LITTLE) if too_little else result
 
     def _recompress(
-        self, lease: HeldLease, entry: FileEntry, form: StoredForm, done: FileProgress
+        self, act: Act, entry: FileEntry, form: StoredForm, done: FileProgress
     ) -> Recompression:
         # Asked before the claim is taken: that of a landing that died says so to `fsck`.
         _require_stored(entry)
-        held = self._claim(lease, entry)
-        try:
-            return self._recompress_held(held, form, done)
-        finally:
-            release_claim(self._rows, held)
+        with act.claimed(entry.archive_file) as held:
+            return self._recompress_held(act, held, form, done)
 
-    def _recompress_held(self, held: Held, form: StoredForm, done: FileProgress) -> Recompression:
+    def _recompress_held(
+        self, act: Act, held: Held, form: StoredForm, done: FileProgress
+    ) -> Recompression:
         entry = read_entry(self._rows, held.archive_file)
         target = self._target(entry, form)
         if target is None:
@@ -327,14 +288,12 @@ class StoredRecompressor:
             result.content = require_same(old, new)
 
         try:
-            rewrite_held(self._rows, self._archive, held, parts, why=VERB, at=self._at)
+            with _left_if_lost(act):
+                act.rewrite(held, parts)
         except _AsItIsError:
             return result.left_as_it_is(UNCHANGED)
         except SavesTooLittleError:
             return result.left_as_it_is(TOO_LITTLE)
-        except Conflict:
-            self._lost = True
-            raise
         return result
 
     def _target(self, entry: FileEntry, form: StoredForm) -> Generation | None:
@@ -380,6 +339,17 @@ class StoredRecompressor:
 
     def _require_as_stored(self, entry: FileEntry, sha256: str) -> None:
         require_as_stored(entry.stored_name, sha256, stored_sha256_of(self._rows, entry))
+
+
+@contextmanager
+def _left_if_lost(act: Act) -> Iterator[None]:
+    """Leave the act where another process takes a file over while it is written: run again, it
+    takes back what it had published."""
+    try:
+        yield
+    except Conflict:
+        act.leave()
+        raise
 
 
 def _is_stored(entry: FileEntry) -> bool:

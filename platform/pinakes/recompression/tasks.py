@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from pinakes.acts.act import Act
+from pinakes.acts.generations import Written
 from pinakes.catalog.file_rows import FileEntry
-from pinakes.catalog.leases import HeldLease
 from pinakes.errors import PinakesError
-from pinakes.rewrite.generations import Written
 from pinakes.rewrite.recompress_file import Recompression
 
 from .forms import StoredForm
@@ -54,7 +54,7 @@ class Tasks(Protocol):
     """Writes files of a store in another compression.  Not for several threads."""
 
     def write(
-        self, lease: HeldLease, wave: str, entries: Sequence[FileEntry], form: StoredForm
+        self, act: Act, wave: str, entries: Sequence[FileEntry], form: StoredForm
     ) -> Iterator[Outcome]:
         """Have each of these files written as its next generation; nothing is published.
 

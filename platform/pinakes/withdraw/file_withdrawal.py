@@ -3,9 +3,9 @@ is deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Container
 
-from pinakes.archive_store.anew import write_anew
+from pinakes.acts.act import Act
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_counts import put_withdrawn_counts
 from pinakes.catalog.file_records import (
@@ -13,12 +13,10 @@ from pinakes.catalog.file_records import (
     note_dropped,
     read_generations,
     stored_names,
-    stored_sha256_of,
 )
 from pinakes.catalog.file_rows import (
     Held,
     read_entry,
-    release_claim,
     require_claim,
     set_withdrawing,
 )
@@ -27,11 +25,6 @@ from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import entombed, is_entombed
 from pinakes.dedupe.run.old_generations import require_given_back
 from pinakes.dedupe.run.remaining import Remaining
-from pinakes.rewrite.generations import (
-    Written,
-    move_to_generation,
-    write_generation,
-)
 from pinakes.row_store.port import Delete, RowStore
 from pinakes.warc.record import Record
 from pinakes.warc.tombstone import Inscription
@@ -82,25 +75,12 @@ def _holds(archive: ArchiveStore, name: str, ordinals: Container[int]) -> bool:
 class FileWithdrawer:
     """Withdraws records of files, one after the other.  Not for several threads."""
 
-    def __init__(
-        self,
-        rows: RowStore,
-        archive: ArchiveStore,
-        inscription: Inscription,
-        *,
-        claim: Callable[[str], Held],
-        wait_until_unpinned: Callable[[], None],
-        at: Callable[[str], None] = lambda step: None,
-    ) -> None:
-        """`claim(archive_file)` takes a file's claim for the act, and deletes what dead ones wrote
-        aside; `wait_until_unpinned` returns once no backup needs the bytes to stay."""
-        self._rows = rows
-        self._archive = archive
+    def __init__(self, act: Act, inscription: Inscription) -> None:
+        self._act = act
+        self._rows = act.rows
+        self._archive = act.archive
         self._inscription = inscription
-        self._remaining = Remaining(rows, archive)
-        self._claim = claim
-        self._wait_until_unpinned = wait_until_unpinned
-        self._at = at
+        self._remaining = Remaining(act.rows, act.archive)
 
     def withdraw(self, archive_file: str, ordinals: set[int]) -> int:
         """Put tombstones for these records of a file; how many.
@@ -111,16 +91,13 @@ class FileWithdrawer:
             Conflict: another process works on the file.
             DigestMismatch, MalformedRecord: it cannot be rewritten; it is as it was.
         """
-        held = self._claim(archive_file)
-        try:
+        with self._act.claimed(archive_file) as held:
             count = self._entomb(held, ordinals)
             holding = holding_files(self._rows, self._archive, archive_file, ordinals)
             self._delete_references(held, holding, ordinals)
-            self._drop(held, holding)
+            drop_generations(self._act, held, holding, self._remaining)
             self._forget(held, ordinals)
-        finally:
-            release_claim(self._rows, held)
-        self._at("file done")
+        self._act.at("file done")
         return count
 
     def _forget(self, held: Held, ordinals: set[int]) -> None:
@@ -128,7 +105,7 @@ class FileWithdrawer:
         entry = read_entry(self._rows, held.archive_file)
         if entry.facts is not None and entry.withdrawing:
             set_withdrawing(self._rows, held, entry.facts, entry.withdrawing - ordinals)
-            self._at("records forgotten")
+            self._act.at("records forgotten")
 
     def _delete_references(self, held: Held, holding: list[str], ordinals: set[int]) -> None:
         """Delete the rows by which crawlers' revisits were found from what they referred to: the
@@ -149,8 +126,7 @@ class FileWithdrawer:
         self._rows.mutate("digests", [Delete(key, act_time_ms) for key in sorted(keys)])
 
     def _entomb(self, held: Held, ordinals: set[int]) -> int:
-        entry = read_entry(self._rows, held.archive_file)
-        old = entry.current
+        old = read_entry(self._rows, held.archive_file).current
         if not _holds(self._archive, old.name, ordinals):
             return 0
         stones = {row.ordinal for row in iter_sidecar(self._archive, old.name) if is_entombed(row)}
@@ -161,29 +137,14 @@ class FileWithdrawer:
                 return row
             return entombed(row)._replace(content_length=record.content_length)
 
-        def write() -> Written:
-            return write_generation(
-                self._archive,
-                self._archive,
-                old,
-                entombing.replacements,
-                stored_sha256=stored_sha256_of(self._rows, entry),
-                token=held.claim.token,
-                check=entombing.check,
-                annotate=annotate,
-                at=self._at,
-            )
+        def note() -> None:
+            put_withdrawn_counts(self._rows, held, verb=VERB, records=len(entombing.ordinals))
 
-        written = write_anew(write, held.archive_file)
-        put_withdrawn_counts(self._rows, held, verb=VERB, records=len(entombing.ordinals))
-        move_to_generation(
-            self._rows,
-            self._archive,
+        self._act.rewrite(
             held,
-            written,
-            why=VERB,
-            marks=lambda row: {},
-            at=self._at,
+            lambda: (entombing.replacements, entombing.check),
+            annotate=annotate,
+            note=note,
         )
         return len(entombing.ordinals)
 
@@ -195,34 +156,11 @@ class FileWithdrawer:
         names = referring_files(self._rows, self._archive, archive_file, originals)
         if not names:
             return
-        held = self._claim(archive_file)
-        try:
-            self._drop(held, names)
-        finally:
-            release_claim(self._rows, held)
-
-    def _drop(self, held: Held, names: list[str]) -> None:
-        drop_generations(
-            self._rows,
-            self._archive,
-            held,
-            names,
-            self._remaining,
-            wait_until_unpinned=self._wait_until_unpinned,
-            at=self._at,
-        )
+        with self._act.claimed(archive_file) as held:
+            drop_generations(self._act, held, names, self._remaining)
 
 
-def drop_generations(
-    rows: RowStore,
-    archive: ArchiveStore,
-    held: Held,
-    names: list[str],
-    remaining: Remaining,
-    *,
-    wait_until_unpinned: Callable[[], None],
-    at: Callable[[str], None],
-) -> None:
+def drop_generations(act: Act, held: Held, names: list[str], remaining: Remaining) -> None:
     """Delete these generations but the current one, once nothing is lost without them but what was
     withdrawn.
 
@@ -230,20 +168,19 @@ def drop_generations(
         DigestMismatch: the current one is not what was written, or what they hold whole is not in
             it, or in the originals of its revisits.
     """
-    name = held.archive_file
+    rows, archive, name = act.rows, act.archive, held.archive_file
     entry = read_entry(rows, name)
     current = entry.stored_name
     old = [stored for stored in names if stored != current]
     if not old:
         return
     require_given_back(rows, archive, entry, old, remaining)
-    wait_until_unpinned()
+    act.wait_until_unpinned()
     require_claim(rows, held)
-    claim = held.claim
-    note_dropped(rows, name, old, act=claim.act, act_time_ms=claim.act_time_ms)
+    note_dropped(rows, name, old, act=held.claim.act, act_time_ms=held.claim.act_time_ms)
     for stored in old:
         # The sidecar last: by it this is known to be not done.
         archive.delete(stored)
-        at("bytes deleted")
+        act.at("bytes deleted")
         archive.delete(sidecar_name(stored))
-        at("sidecar deleted")
+        act.at("sidecar deleted")

@@ -16,7 +16,8 @@ from datetime import datetime, timezone
 from itertools import chain
 from typing import NamedTuple
 
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.acts.act import Act
+from pinakes.acts.generations import Check, Replacements
 from pinakes.catalog.declared import may_stand_for
 from pinakes.catalog.file_rows import release_claim
 from pinakes.catalog.record_rows import sidecar_row
@@ -34,9 +35,7 @@ from pinakes.dedupe.write.full_records import (
 from pinakes.dedupe.write.provable import why_left
 from pinakes.dedupe.write.replaced_records import ReplacedRecords, block_of
 from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference, at_place
-from pinakes.rewrite.generations import Check, Replacements, rewrite_held
 from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
-from pinakes.row_store.port import RowStore
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
 from pinakes.warc.members import compression_at
 from pinakes.warc.reader import iter_records, read_record
@@ -47,9 +46,6 @@ from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
 from .changed_rows import put_changed_rows
-from .provision import (
-    ProvidingAct,
-)
 from .repointing import OriginalPlace
 
 Place = tuple[int, int]
@@ -216,12 +212,10 @@ def _unwritable(source: Source, record: Record, why: str) -> UnresolvedReference
 
 
 def change_revisits(
-    rows: RowStore,
-    archive: ArchiveStore,
     collection: Collection,
     name: str,
     wanted: Mapping[bytes, Change],
-    act: ProvidingAct,
+    act: Act,
 ) -> None:
     """Change revisits that landed as such, by row key, in a new generation of their file.
 
@@ -237,7 +231,7 @@ def change_revisits(
     }
     changes = {(row.offset, row.inner_offset): change for row, change in own.values()}
     ordinals = {ordinal: change for ordinal, (_, change) in own.items()}
-    landed = datetime.fromtimestamp(act.act_time_ms / 1000, timezone.utc)
+    landed = datetime.fromtimestamp(act.time_ms / 1000, timezone.utc)
 
     def annotate(row: SidecarRow, record: Record) -> SidecarRow:
         if row.ordinal not in own:
@@ -247,13 +241,13 @@ def change_revisits(
         return as_it_is._replace(row_key=row.row_key, method=row.method)
 
     def parts() -> tuple[Replacements, Check]:
-        changing = ChangedRevisits(changes, ordinals, files, act=act.act)
+        changing = ChangedRevisits(changes, ordinals, files, act=act.name)
         return changing.replacements, changing.check
 
     with collection.open_files() as files:
-        rewrite_held(rows, archive, held, parts, annotate=annotate, why=act.why, at=act.at)
-    collection.read_again(rows, name)
-    put_changed_rows(rows, archive, held, collection.entries[name])
+        act.rewrite(held, parts, annotate=annotate)
+    collection.read_again(act.rows, name)
+    put_changed_rows(act.rows, act.archive, held, collection.entries[name])
     act.at("changed rows")
-    release_claim(rows, held)
+    release_claim(act.rows, held)
     act.at("changed")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.acts.act import Act
 from pinakes.catalog.captures import Capture, get_captures
 from pinakes.dedupe.run.collection import Collection
-from pinakes.row_store.port import RowStore
 
 from .choices import Choice
 from .landed_references import place_of
 from .landed_revisits import Change, change_revisits
 from .provision import (
-    ProvidingAct,
     pin_originals,
     places_of,
     repoint_others,
@@ -24,13 +22,11 @@ from .survey import Reference
 
 
 def _provide_landed(
-    rows: RowStore,
-    archive: ArchiveStore,
     collection: Collection,
     landed: Sequence[Reference],
     bodies: Mapping[bytes, Capture],
     originals: Mapping[bytes, bytes | None],
-    act: ProvidingAct,
+    act: Act,
 ) -> None:
     """Change those of these references that have an original here, by row key; None: full.
 
@@ -42,25 +38,23 @@ def _provide_landed(
             of_file[name][row.row_key] = bodies[row.row_key].key
     for name, keys in sorted(of_file.items()):
         # Looked up for each file: changing the one before may have moved records in it.
-        captures = get_captures(rows, sorted(set(keys.values())))
+        captures = get_captures(act.rows, sorted(set(keys.values())))
         new = {key: one for key in keys if (one := originals[key]) is not None}
-        places = places_of(rows, new) if new else {}
+        places = places_of(act.rows, new) if new else {}
         changes = {
             key: Change(place_of(collection, body), body.facts.payload_sha256, places.get(key))
             for key, body in ((key, captures[one]) for key, one in keys.items())
         }
-        change_revisits(rows, archive, collection, name, changes, act)
+        change_revisits(collection, name, changes, act)
 
 
 def provide_for(
-    rows: RowStore,
-    archive: ArchiveStore,
     collection: Collection,
     ours: Sequence[Reference],
     landed: Sequence[Reference],
     bodies: Mapping[bytes, Capture],
     choice: Choice,
-    act: ProvidingAct,
+    act: Act,
 ) -> None:
     """Do what was chosen for revisits by `dedupe` and for those that landed as such.
 
@@ -72,8 +66,8 @@ def provide_for(
         Conflict: another process works on a file.
     """
     full: dict[bytes, bytes | None] = {copy.key: None for copy in choice.promoted}
-    restore_promoted(rows, archive, collection, ours, choice, act)
-    _provide_landed(rows, archive, collection, landed, bodies, full, act)
-    pin_originals(rows, choice, act)
-    repoint_others(rows, archive, collection, ours, choice, act)
-    _provide_landed(rows, archive, collection, landed, bodies, choice.repointed, act)
+    restore_promoted(collection, ours, choice, act)
+    _provide_landed(collection, landed, bodies, full, act)
+    pin_originals(choice, act)
+    repoint_others(collection, ours, choice, act)
+    _provide_landed(collection, landed, bodies, choice.repointed, act)

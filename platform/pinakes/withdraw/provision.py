@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.acts.act import Act
+from pinakes.acts.generations import Check, Replacements
 from pinakes.catalog.captures import (
     Capture,
     get_captures,
@@ -21,7 +21,7 @@ from pinakes.catalog.captures import (
     placed_by,
     scan_captures_of,
 )
-from pinakes.catalog.file_rows import Held, release_claim
+from pinakes.catalog.file_rows import release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.lookup import scan_digest
 from pinakes.catalog.sidecar import SidecarRow
@@ -33,7 +33,6 @@ from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.eligibility import RecordFacts, skip_reason
-from pinakes.rewrite.generations import Check, Replacements, rewrite_held
 from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.digest import Digest, format_digest
 from pinakes.warc.record import Record
@@ -41,20 +40,6 @@ from pinakes.warc.record import Record
 from .choices import Choice, Copy, choose_originals
 from .repointing import OriginalPlace, Repointing
 from .survey import Reference
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProvidingAct:
-    """The act under which files are rewritten; `claim` takes a file's claim for it.
-
-    `why` is noted with the generations that it writes.
-    """
-
-    act: str
-    act_time_ms: int
-    why: str
-    claim: Callable[[str], Held]
-    at: Callable[[str], None] = lambda step: None
 
 
 def choose(
@@ -164,12 +149,10 @@ def _is_ambiguous(
 
 
 def restore_promoted(
-    rows: RowStore,
-    archive: ArchiveStore,
     collection: Collection,
     references: Sequence[Reference],
     choice: Choice,
-    act: ProvidingAct,
+    act: Act,
 ) -> None:
     """Make those full again, and pin them, that were chosen for it.  Raises as `provide_for`."""
     wanted: dict[str, set[tuple[int, int]]] = defaultdict(set)
@@ -177,29 +160,25 @@ def restore_promoted(
     for name, row, _ in references:
         if row.row_key in promoted:
             wanted[name].add((row.offset, row.inner_offset))
-    late = LateRevisits(
-        rows, archive, run=act.act, claim=act.claim, check=require_records, at=act.at
-    )
+    late = LateRevisits(act, check=require_records)
     for name in sorted(wanted):
         late.restore(collection, name, wanted[name])
-        collection.read_again(rows, name)
+        collection.read_again(act.rows, name)
 
 
-def pin_originals(rows: RowStore, choice: Choice, act: ProvidingAct) -> None:
+def pin_originals(choice: Choice, act: Act) -> None:
     """Pin what references are re-pointed at, before they are."""
-    pin = {Pin.COLUMN: encode_cell(Pin(run=act.act))}
+    pin = {Pin.COLUMN: encode_cell(Pin(run=act.name))}
     originals = sorted(set(choice.repointed.values()))
-    rows.mutate("captures", [Put(key, pin, act.act_time_ms) for key in originals])
+    act.rows.mutate("captures", [Put(key, pin, act.time_ms) for key in originals])
     act.at("pinned")
 
 
 def repoint_others(
-    rows: RowStore,
-    archive: ArchiveStore,
     collection: Collection,
     references: Sequence[Reference],
     choice: Choice,
-    act: ProvidingAct,
+    act: Act,
 ) -> None:
     """Make the other references refer to their new originals.  Raises as `provide_for`."""
     of_file: dict[str, dict[bytes, bytes]] = defaultdict(dict)
@@ -207,21 +186,19 @@ def repoint_others(
         if row.row_key in choice.repointed:
             of_file[name][row.row_key] = choice.repointed[row.row_key]
     for name in sorted(of_file):
-        _repoint(rows, archive, collection, name, of_file[name], act)
-        collection.read_again(rows, name)
+        _repoint(collection, name, of_file[name], act)
+        collection.read_again(act.rows, name)
 
 
 def _repoint(
-    rows: RowStore,
-    archive: ArchiveStore,
     collection: Collection,
     name: str,
     originals: Mapping[bytes, bytes],
-    act: ProvidingAct,
+    act: Act,
 ) -> None:
     """Make revisits of a file, by row key, refer to other originals; `collection` as it is now."""
     held = act.claim(name)
-    places = places_of(rows, originals)
+    places = places_of(act.rows, originals)
     own = {
         row.ordinal: (row, places[row.row_key])
         for row in collection.sidecar_rows(name)
@@ -237,18 +214,16 @@ def _repoint(
         return row._replace(original_key=key, refers_uri=uri, refers_date=date, refers_id=record_id)
 
     def marks(row: SidecarRow) -> dict[bytes, bytes]:
-        mark = mark_of(row, act.act) if row.row_key in originals else None
+        mark = mark_of(row, act.name) if row.row_key in originals else None
         return {DedupeMark.COLUMN: encode_cell(mark)} if mark is not None else {}
 
     def parts() -> tuple[Replacements, Check]:
-        repointing = Repointing(of_place, own.keys(), files, run=act.act)
+        repointing = Repointing(of_place, own.keys(), files, run=act.name)
         return repointing.replacements, repointing.check
 
     with collection.open_files() as files:
-        rewrite_held(
-            rows, archive, held, parts, annotate=annotate, marks=marks, why=act.why, at=act.at
-        )
-    release_claim(rows, held)
+        act.rewrite(held, parts, annotate=annotate, marks=marks)
+    release_claim(act.rows, held)
     act.at("re-pointed")
 
 

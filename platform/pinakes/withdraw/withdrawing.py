@@ -16,17 +16,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from functools import partial
 
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
+from pinakes.acts.generations import take_back_generation
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_rows import read_entries, release_claim, set_withdrawing
-from pinakes.catalog.leases import (
-    HeldLease,
-    leave_lease,
-    release_lease,
-)
 from pinakes.catalog.proven_sidecars import ProvenSidecars
-from pinakes.catalog.run_rows import put_run, read_run, set_run_state
+from pinakes.catalog.run_rows import FAILED
 from pinakes.catalog.unknown_files import require_all_known
 from pinakes.catalog.withdrawals import put_withdrawals, refuse_bytes
 from pinakes.dedupe.run.collection import Collection
@@ -35,10 +32,7 @@ from pinakes.errors import (
     Conflict,
     PinakesError,
 )
-from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
-from pinakes.ingest.acts import Actor
-from pinakes.rewrite.generations import take_back_generation
 from pinakes.row_store.port import RowStore
 from pinakes.warc.tombstone import Inscription
 
@@ -46,7 +40,7 @@ from .changed_rows import settle_changed_rows
 from .choices import Choice
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
 from .providing import provide_for
-from .provision import ProvidingAct, choose
+from .provision import choose
 from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
 from .survey import Survey, is_refused, survey_targets
 from .targets import Target, Targets, find_targets
@@ -125,10 +119,10 @@ class Withdrawer:
         for name in sorted(targets.by_collection):
             doing = None
             while doing != request:
-                lease = self._take_lease(name)
-                doing = self._request_of(lease, request)
+                act = Act.begin(self._rows, self._archive, self._actor, VERB, name, at=self._at)
+                doing = self._request_of(act, request)
                 of_this = find_targets(self._rows, doing.targets).by_collection.get(name, {})
-                report = self._withdraw_leased(lease, doing, of_this)
+                report = self._withdraw_in(act, doing, of_this)
                 if doing == request:
                     report.problems += targets.problems
                     if report.is_complete and name == max(targets.by_collection):
@@ -153,51 +147,30 @@ class Withdrawer:
         landed = [Conflict("landed meanwhile: run again", file=name) for name in sorted(files)]
         return [*again.problems, *landed]
 
-    def _take_lease(self, collection: str) -> HeldLease:
-        held = self._actor.lease_for(self._rows, collection, VERB)
-        self._at("leased")
-        return held
-
-    def _request_of(self, lease: HeldLease, request: WithdrawalRequest) -> WithdrawalRequest:
-        """The request of the act that the lease resumes; else this one, noted."""
-        act = lease.lease.act
-        resumed = read_run(self._rows, act) if lease.resumed else None
+    def _request_of(self, act: Act, request: WithdrawalRequest) -> WithdrawalRequest:
+        """The request of the act that is resumed; else this one, noted."""
+        resumed = act.noted() if act.is_resumed else None
         if resumed is not None:
             return WithdrawalRequest.from_json(resumed.arguments[0])
-        facts = RunFacts(
-            verb=VERB,
-            act_time_ms=lease.lease.act_time_ms,
-            software=self._software,
-            arguments=(request.to_json(),),
-            collection=lease.collection,
-        )
-        put_run(self._rows, act, facts)
+        act.note(software=self._software, arguments=(request.to_json(),))
         self._at("noted")
         return request
 
-    def _withdraw_leased(
-        self, lease: HeldLease, request: WithdrawalRequest, targets: Mapping[bytes, Target]
+    def _withdraw_in(
+        self, act: Act, request: WithdrawalRequest, targets: Mapping[bytes, Target]
     ) -> WithdrawalReport:
-        act = lease.lease.act
-        report = WithdrawalReport(lease.collection, act=act)
-        try:
+        report = WithdrawalReport(act.collection, act=act.name)
+        with act:
             try:
-                self._execute(lease, request, targets, report)
+                self._execute(act, request, targets, report)
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
                 if not isinstance(problem, Conflict):
-                    self._release_left(lease)
-        except PinakesError:
-            leave_lease(self._rows, lease)
-            raise
-        if any(isinstance(problem, Conflict) for problem in report.problems):
-            # Run again, it goes on.
-            leave_lease(self._rows, lease)
-            return report
-        set_run_state(self._rows, act, RunState(state="done" if report.is_complete else "failed"))
-        self._at("ended")
-        release_lease(self._rows, lease)
-        self._at("lease released")
+                    self._release_left(act)
+            if any(isinstance(problem, Conflict) for problem in report.problems):
+                act.leave()  # run again, it goes on
+            elif not report.is_complete:
+                act.conclude(FAILED)
         return report
 
     def _survey(
@@ -239,38 +212,20 @@ class Withdrawer:
 
     def _execute(
         self,
-        lease: HeldLease,
+        act: Act,
         request: WithdrawalRequest,
         targets: Mapping[bytes, Target],
         report: WithdrawalReport,
     ) -> None:
-        self._release_left(lease)
+        self._release_left(act)
         require_all_known(self._rows, self._archive)
-        collection = Collection(self._rows, self._archive, lease.collection)
+        collection = Collection(self._rows, self._archive, act.collection)
         found, choice = self._survey(collection, targets, request, report)
         if report.unprovided:
             return
-        claim = partial(self._actor.claim_under, self._rows, self._archive, lease)
-        act, act_time_ms = lease.lease.act, lease.lease.act_time_ms
-        provide_for(
-            self._rows,
-            self._archive,
-            collection,
-            found.references,
-            found.landed,
-            found.bodies,
-            choice,
-            ProvidingAct(act=act, act_time_ms=act_time_ms, why=VERB, claim=claim, at=self._at),
-        )
-        self._note(lease, request, found)
-        withdrawer = FileWithdrawer(
-            self._rows,
-            self._archive,
-            Inscription(act, _date_of(act_time_ms)),
-            claim=claim,
-            wait_until_unpinned=partial(self._actor.wait_until_unpinned, self._rows),
-            at=self._at,
-        )
+        provide_for(collection, found.references, found.landed, found.bodies, choice, act)
+        self._note(act, request, found)
+        withdrawer = FileWithdrawer(act, Inscription(act.name, _date_of(act.time_ms)))
         for name in sorted(found.ordinals):
             try:
                 report.records += withdrawer.withdraw(name, found.ordinals[name])
@@ -282,37 +237,36 @@ class Withdrawer:
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
 
-    def _release_left(self, lease: HeldLease) -> None:
+    def _release_left(self, act: Act) -> None:
         """Release claims that a take-down left when it died or failed; of a file that it had not
         moved yet, what it wrote is taken back."""
-        for entry in Collection(self._rows, self._archive, lease.collection).entries.values():
+        for entry in Collection(self._rows, self._archive, act.collection).entries.values():
             claim = entry.claim
             if claim is not None and claim.expires_ms and claim.act.startswith(f"{VERB}-"):
-                held = self._actor.claim_under(self._rows, self._archive, lease, entry.archive_file)
+                held = act.claim(entry.archive_file)
                 settle_changed_rows(self._rows, self._archive, held, entry)
                 take_back_generation(self._rows, self._archive, held)
                 release_claim(self._rows, held)
 
-    def _note(self, lease: HeldLease, request: WithdrawalRequest, found: Survey) -> None:
+    def _note(self, act: Act, request: WithdrawalRequest, found: Survey) -> None:
         """Note all records as withdrawn: from here on no reader is given one of them."""
-        act, act_time_ms = lease.lease.act, lease.lease.act_time_ms
         files = [name for name in sorted(found.ordinals) if found.going(name)]
         entries = read_entries(self._rows, files)
-        refuse_bytes(self._rows, entries.values(), act, act_time_ms)
+        refuse_bytes(self._rows, entries.values(), act.name, act.time_ms)
         self._at("bytes refused")
         of_file: dict[str, list[tuple[bytes, Withdrawal]]] = defaultdict(list)
         for key, target in found.targets.items():
             if target.capture.withdrawal is None:
                 cell = Withdrawal(
-                    act=act,
-                    act_time_ms=act_time_ms,
+                    act=act.name,
+                    act_time_ms=act.time_ms,
                     reason=request.reason,
                     by=request.by,
                     asked=target.asked,
                 )
                 of_file[target.capture.facts.archive_file].append((key, cell))
         for name in sorted({*files, *of_file}):
-            held = self._actor.claim_under(self._rows, self._archive, lease, name)
+            held = act.claim(name)
             if name in entries and (facts := entries[name].facts) is not None:
                 going = found.going(name) | entries[name].withdrawing
                 set_withdrawing(self._rows, held, facts, going)

@@ -15,11 +15,11 @@ from urllib.parse import unquote
 
 from pinakes.access.asgi import Receive, Scope, Send, header_values, read_body, send_line
 from pinakes.access.pieces import send_pieces
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.reported import open_scope, put_reports
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.text import check_name
-from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
 
 from . import external, reports

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pinakes.catalog.leases import HeldLease, renew_lease
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
+from pinakes.acts.leases import HeldLease, renew_lease
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.progress import percents
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError
-from pinakes.ingest.acts import Actor
 from pinakes.profile import open_stores
 
 OnPercent = Callable[[float], None]
@@ -36,14 +37,14 @@ def require_jobs(runner: str, configuration: Configuration) -> None:
 
 @contextmanager
 def job_shown(
-    name: str, lease: HeldLease, configuration: Configuration, actor: Actor, console: Console
+    name: str, act: Act, configuration: Configuration, console: Console
 ) -> Iterator[OnPercent]:
     """Show a bar for the length of a `with`, in which a job runs, and renew the lease.
 
     The function that it yields takes percents.  Raises as `_lease_kept`.
     """
     with (
-        _lease_kept(lease, configuration, actor),
+        _lease_kept(act.lease, configuration, act.actor),
         console.progress(name, total=100, unit="percent") as progress,
     ):
         yield percents(progress)

@@ -6,6 +6,7 @@ import argparse
 from datetime import datetime, timezone
 
 from pinakes import __version__
+from pinakes.acts.actor import Actor
 from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.verifying import verify_backup
 from pinakes.cli.frame.exits import Exit
@@ -14,7 +15,6 @@ from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs.backup_places import open_snapshots
 from pinakes.config import Configuration
 from pinakes.counts import count_of
-from pinakes.ingest.acts import Actor
 from pinakes.profile import open_folder, open_stores
 
 SOFTWARE = f"pinakes {__version__}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import read_totals
@@ -24,7 +25,6 @@ from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
 from pinakes.profile import Stores, open_stores

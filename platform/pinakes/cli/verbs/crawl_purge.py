@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
 from pinakes import __version__
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import PURGED, PURGING
 from pinakes.catalog.references import Reference
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import LISTED
 from pinakes.profile import Stores
 from pinakes.purge.purging import Purger

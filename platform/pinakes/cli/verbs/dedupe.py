@@ -11,11 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from pinakes import __version__
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl, scan_crawls
 from pinakes.catalog.dropped import drop_old_words
 from pinakes.catalog.file_rows import FileEntry
-from pinakes.catalog.leases import HeldLease, leave_lease, release_lease, renew_lease
-from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
+from pinakes.catalog.run_rows import STOPPED, has_ended
 from pinakes.catalog.unknown_files import require_crawls_known
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
@@ -49,12 +50,9 @@ from pinakes.dedupe.run.run_report import (
 from pinakes.dedupe.run.store_run import StoreRun
 from pinakes.dedupe.run.tasks import Tasks
 from pinakes.dedupe.run.waves import Drop, drop_each
-from pinakes.errors import ConfigError, Conflict, DigestMismatch, MalformedRecord
-from pinakes.hbase_schema.run_cells import RunFacts, RunState
-from pinakes.ingest.acts import Actor
+from pinakes.errors import ConfigError, DigestMismatch, MalformedRecord
 from pinakes.ingest.tally import Tally
 from pinakes.profile import Stores, open_stores
-from pinakes.row_store.port import RowStore
 
 _VERB = "dedupe"
 _UNCHANGED = {
@@ -67,7 +65,6 @@ _UNCHANGED = {
     "not stored any more": "removed meanwhile",
     "done already": "rewritten already",
 }
-_RENEW_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,38 +231,28 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
         actor = Actor()
         is_well = True
         while True:
-            lease = actor.lease(stores.rows, request.collection, act=actor.new_act(_VERB))
-            wanted, again = _what_to_do(stores, lease, request)
+            act = Act.begin(stores.rows, stores.archive, actor, _VERB, request.collection)
+            wanted, again = _what_to_do(act, request)
             if again:
-                console.say(f"going on with {lease.lease.act}, which was not finished")
+                console.say(f"going on with {act.name}, which was not finished")
             drop = last_drop = mender = None
             if call.grace_ms is not None:
-                act = lease.lease.act
                 remaining = Remaining(stores.rows, stores.archive)
-                mender = Mender(
-                    stores.rows,
-                    stores.archive,
-                    remaining,
-                    run=act,
-                    claim=partial(actor.claim, stores.rows, act=act),
-                )
                 drop = partial(_drop, call.grace_ms, stores, remaining, actor, console)
+                mender = Mender(act, remaining)
                 last_drop = partial(drop, mend=mender.mend)
             execute = partial(
                 _execute,
                 stores,
-                lease,
+                act,
                 wanted,
-                actor,
                 console,
                 drop,
                 last_drop=last_drop,
                 processes=processes,
             )
             if by_jobs:
-                tasks = tasks_by_jobs(
-                    call.runner, wanted, stores, configuration, lease, actor, console
-                )
+                tasks = tasks_by_jobs(call.runner, wanted, configuration, act, console)
                 execute = partial(execute, tasks=tasks, commit=commit)
             report = execute()
             if mender is not None:
@@ -355,36 +342,22 @@ def _say_if_there_is_none(stores: Stores, collection: str, console: Console) -> 
         console.say(f"collection {collection} has no crawl{others}")
 
 
-def _what_to_do(
-    stores: Stores, lease: HeldLease, request: DedupeRequest
-) -> tuple[DedupeRequest, bool]:
+def _what_to_do(act: Act, request: DedupeRequest) -> tuple[DedupeRequest, bool]:
     """The unfinished run's request, where there is one; else ours."""
-    act = lease.lease.act
-    facts = read_run(stores.rows, act) if lease.resumed else None
-    if lease.resumed and not act.startswith(f"{_VERB}-"):
-        # The lease stays as it is, unfinished: the next run of that act takes it over.
-        raise Conflict(f"{act} was not finished: run it again first")
+    facts = act.noted() if act.is_resumed else None
     if facts is not None:
         return DedupeRequest(**json.loads(facts.arguments[0])), True
-    put_run(
-        stores.rows,
-        act,
-        RunFacts(
-            verb=_VERB,
-            act_time_ms=lease.lease.act_time_ms,
-            software=f"pinakes {__version__}",
-            arguments=(json.dumps(asdict(request), sort_keys=True),),
-            collection=request.collection,
-        ),
+    act.note(
+        software=f"pinakes {__version__}",
+        arguments=(json.dumps(asdict(request), sort_keys=True),),
     )
     return request, False
 
 
 def _execute(
     stores: Stores,
-    lease: HeldLease,
+    act: Act,
     request: DedupeRequest,
-    actor: Actor,
     console: Console,
     drop: Drop | None,
     *,
@@ -393,15 +366,10 @@ def _execute(
     commit: Commit | None = None,
     processes: RunProcesses = ALONE,
 ) -> DedupeReport:
-    act = lease.lease.act
     work = StoreRun(
-        stores.rows,
-        stores.archive,
-        RunFiles(stores.runs_folder / act),
+        act,
+        RunFiles(stores.runs_folder / act.name),
         request,
-        run=act,
-        act_time_ms=lease.lease.act_time_ms,
-        claim=partial(actor.claim, stores.rows, act=act),
         drop=drop,
         last_drop=last_drop,
         tasks=tasks,
@@ -409,26 +377,23 @@ def _execute(
         compare=processes.compare,
         rewrite=processes.rewrite,
     )
-    with nullcontext() if tasks is not None else Steps(console, _VERB) as steps:
-        report = work.execute(_KeptLease(stores.rows, lease, actor, steps))
-    if not report.is_complete:
-        # Another run would decide anew, and find what a process that died has published of ours.
-        leave_lease(stores.rows, lease)
-        return report
-    set_run_state(stores.rows, act, RunState(state="stopped" if report.is_stopped else "done"))
-    release_lease(stores.rows, lease)
+    with act:
+        with nullcontext() if tasks is not None else Steps(console, _VERB) as steps:
+            report = work.execute(_KeptAct(act, steps))
+        if not report.is_complete:
+            # Another run would decide anew, and find what a process that died has published.
+            act.leave()
+        elif report.is_stopped:
+            act.conclude(STOPPED)
     return report
 
 
-class _KeptLease:
+class _KeptAct:
     """Keeps a run's lease while it goes on, and has its steps shown; None: jobs have their own."""
 
-    def __init__(self, rows: RowStore, lease: HeldLease, actor: Actor, steps: Steps | None) -> None:
-        self._rows = rows
-        self._lease = lease
-        self._actor = actor
+    def __init__(self, act: Act, steps: Steps | None) -> None:
+        self._act = act
         self._steps = steps
-        self._renewed_ms = actor.now_ms()
 
     def begin(self, step: str, total_bytes: int) -> None:
         """The step before is done, and another begins."""
@@ -437,10 +402,7 @@ class _KeptLease:
 
     def advance(self, count: int) -> None:
         """Go on.  Raises Conflict where somebody has taken this run for a dead one."""
-        now_ms = self._actor.now_ms()
-        if now_ms - self._renewed_ms > _RENEW_MS:
-            self._renewed_ms = now_ms
-            renew_lease(self._rows, self._lease, now_ms)
+        self._act.keep()
         if self._steps is not None:
             self._steps.advance(count)
 

@@ -4,34 +4,28 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from pinakes.catalog.leases import HeldLease
+from pinakes.acts.act import Act
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.store_jobs import OnPercent, job_shown
 from pinakes.config import Configuration
 from pinakes.dedupe.run.run_report import DedupeRequest
 from pinakes.dedupe.run.tasks import Tasks
-from pinakes.ingest.acts import Actor
-from pinakes.profile import Stores
 
 
 def tasks_by_jobs(
     runner: str,
     request: DedupeRequest,
-    stores: Stores,
     configuration: Configuration,
-    lease: HeldLease,
-    actor: Actor,
+    act: Act,
     console: Console,
 ) -> Tasks:
     """The jobs of one run, for which `require_jobs` has found nothing wanting."""
     from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
 
     def around(job: str) -> AbstractContextManager[OnPercent]:
-        return job_shown(job, lease, configuration, actor, console)
+        return job_shown(job, act, configuration, console)
 
-    tasks = StoreTasks(
-        stores.archive, configuration, runner, request, run=lease.lease.act, around=around
-    )
-    if lease.resumed:
+    tasks = StoreTasks(act.archive, configuration, runner, request, run=act.name, around=around)
+    if act.is_resumed:
         tasks.end_orphans()
     return tasks

@@ -13,6 +13,8 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
 from pinakes.cli.frame.workers import Died, Workers
 from pinakes.config import Configuration
 from pinakes.dedupe.decide.bodies import ArchiveBodies
@@ -28,7 +30,6 @@ from pinakes.dedupe.run.stored_files import StoredFiles
 from pinakes.dedupe.run.tasks import FileOutcome
 from pinakes.errors import StoreUnavailable
 from pinakes.index.external_sort import DEFAULT_SPACE
-from pinakes.ingest.acts import Actor
 from pinakes.profile import open_stores
 from pinakes.warc.file_progress import Advance
 
@@ -96,9 +97,8 @@ def _committing(
 
         def commit(task: tuple[str, FileOutcome]) -> Committed:
             run, outcome = task
-            claim = partial(actor.claim, stores.rows, act=run)
-            committer = FileCommitter(stores.rows, stores.archive, run=run, claim=claim)
-            return committer.commit(outcome)
+            act = Act(stores.rows, stores.archive, actor, run)
+            return FileCommitter(act).commit(outcome)
 
         yield commit
 
@@ -128,10 +128,8 @@ def _working(
             # Opened anew: what is relied on is read when it is written, and not from a window.
             bodies = StoredFiles(stores.archive, files.generations())
             opened.enter_context(bodies)
-            claim = partial(actor.claim, stores.rows, act=rules.run)
-            return FileRewriter(
-                stores.rows, stores.archive, bodies, files, rules, claim=claim, advance=advance
-            )
+            act = Act(stores.rows, stores.archive, actor, rules.run)
+            return FileRewriter(act, bodies, files, rules, advance=advance)
 
         def work(task: RunTask) -> Compared | Committed:
             if isinstance(task, _Rewriting):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
+from pinakes.acts.actor import Actor
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, Conflict, InputRefused, PinakesError
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import FsckFinding
 from pinakes.ingest.tally import Tally

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import QUARANTINE, ArchiveStore
 from pinakes.catalog.kept_repairs import read_repair, scan_repairs
 from pinakes.cli.frame.exits import Exit
@@ -11,7 +12,6 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.discarding import Discarder
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_accepting import Losses

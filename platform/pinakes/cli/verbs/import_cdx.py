@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from pinakes.access.cdx.external import LineReader, put_lines
+from pinakes.acts.actor import Actor
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import (
     add_dry_run,
@@ -25,7 +26,6 @@ from pinakes.counts import count_of
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.cdxj import CdxLine
 from pinakes.index.inflated import GZIP, inflated
-from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 
 _TOGETHER = 5000

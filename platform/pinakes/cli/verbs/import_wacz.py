@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pinakes import __version__
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.http_ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import note_unnamed
@@ -33,7 +34,6 @@ from pinakes.errors import Busy, ConfigError, InputRefused, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts
 from pinakes.hbase_schema.wacz_cells import WaczPlace
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.copying import direct_writer
 from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import VERB, Lander

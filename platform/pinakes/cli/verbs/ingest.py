@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from pinakes import __version__
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.located import size_at
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cli.frame.exits import Exit
@@ -36,7 +37,6 @@ from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.run_cells import CrawlFacts, RunFacts
 from pinakes.hbase_schema.text import check_name
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.attempts import Attempt, Landings
 from pinakes.ingest.copying import direct_writer
 from pinakes.ingest.hooks import HOOKS, Handover, hand_over

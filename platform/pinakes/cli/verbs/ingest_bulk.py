@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pinakes.acts.actor import Actor
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.workers import Died
 from pinakes.cli.verbs.ingest_loop import Answered, Crew
 from pinakes.config import Configuration
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.name_keys import archive_file
-from pinakes.ingest.acts import Actor
 from pinakes.ingest.attempts import Attempt
 from pinakes.ingest.bulk_landing import BulkLanding, Loader
 from pinakes.ingest.bulk_loads import HBaseLoads, spool_folder, spool_place

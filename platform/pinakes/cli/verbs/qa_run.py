@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinakes import __version__
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.run_rows import DONE, put_run, set_run_state
 from pinakes.cli.frame.exits import Exit
@@ -20,7 +21,6 @@ from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
-from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 from pinakes.qa.judging.model import NAMES, Model, decode_model, encode_model
 from pinakes.qa.results.pair_key import view_name

@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.wanted import wants_of
 from pinakes.access.rules import parse_rules
+from pinakes.acts.actor import Actor
 from pinakes.cli.frame.actions import action_parsers
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
@@ -19,7 +20,6 @@ from pinakes.counts import count_of
 from pinakes.dedupe.decide.policy import parse_policies
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.index.external_sort import SortSpace
-from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 from pinakes.shared_index.crawls import read_shared_crawls
 from pinakes.shared_index.exporting import Exported, Exporter

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pinakes import __version__
+from pinakes.acts.actor import Actor
 from pinakes.backup.embedded import EmbeddedSnapshots
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.errors import ConfigError, Conflict
-from pinakes.ingest.acts import Actor
 from pinakes.profile import open_stores
 from pinakes.withdraw.requests import PROMOTE, WITHDRAW, WithdrawalReport, WithdrawalRequest
 from pinakes.withdraw.withdrawing import Withdrawer

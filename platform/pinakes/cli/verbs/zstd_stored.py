@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
+from pinakes.acts.act import Act
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.located import is_at
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import crawls_named
 from pinakes.catalog.file_rows import scan_entries
-from pinakes.catalog.leases import HeldLease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import configuration_of, inputs_of
@@ -29,7 +30,6 @@ from pinakes.cli.verbs.zstd_convert import (
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError, PinakesError
-from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 from pinakes.recompression.forms import (
     IN_GZIP,
@@ -95,16 +95,15 @@ def run(arguments: argparse.Namespace, console: Console, runner: JobRunner | Non
         forms = {collection: form_of(stores.archive, collection) for collection in crawls}
         for collection, form in forms.items():
             console.say(_about(collection, form))
-        actor = Actor()
         with _progress(stores, crawls, runner, console) as advance:
             work = StoredRecompressor(
                 stores.rows,
                 stores.archive,
-                actor,
+                Actor(),
                 again=arguments.again,
                 min_saving=min_saving,
                 threads=configuration.jobs,
-                tasks=None if runner is None else _tasks(stores.archive, runner, actor, console),
+                tasks=None if runner is None else _tasks(stores.archive, runner, console),
                 advance=advance,
             )
             for collection, of_it in crawls.items():
@@ -134,11 +133,11 @@ def _progress(
         yield progress.advance
 
 
-def _tasks(archive: ArchiveStore, runner: JobRunner, actor: Actor, console: Console) -> Tasks:
+def _tasks(archive: ArchiveStore, runner: JobRunner, console: Console) -> Tasks:
     from pinakes.mr_jobs.recompress_tasks import RecompressTasks  # needs the extra
 
-    def around(lease: HeldLease) -> AbstractContextManager[OnPercent]:
-        return job_shown("zstd", lease, runner.configuration, actor, console)
+    def around(act: Act) -> AbstractContextManager[OnPercent]:
+        return job_shown("zstd", act, runner.configuration, console)
 
     return RecompressTasks(
         archive, runner.configuration, runner.name, options=runner.options, around=around

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
-from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import read_entry, release_claim
 from pinakes.errors import InputRefused
 from pinakes.index.manifest import ManifestLine
@@ -124,12 +123,10 @@ def _choose(
     """The file, if it is worth while and not done; else it is counted in the report."""
     if name in run.moved:
         # This run died after the file's move: it has been done, and may still be claimed.
-        held = run.claim(name)
-        held = clear_dead_asides(run.archive, held)
-        release_claim(run.rows, held)
+        release_claim(run.act.rows, run.act.claim(name))
         report.files_left["done already"] += 1
         return None
-    entry = read_entry(run.rows, name)
+    entry = read_entry(run.act.rows, name)
     try:
         why_not, size = choose_file(run, entry, pairs)
     except InputRefused as problem:

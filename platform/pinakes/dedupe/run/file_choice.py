@@ -33,7 +33,7 @@ def choose_file(run: RewritingRun, entry: FileEntry, pairs: Sequence[Pair]) -> C
     if entry.state is not FileState.STORED:
         return Choice("not stored any more")
     name = entry.stored_name
-    old_size = run.archive.size(name)
+    old_size = run.act.archive.size(name)
     if old_size is None:
         raise InputRefused("is lost: the catalogue has it, and the archive has not", file=name)
     saving = sum(max(line.length - _REVISIT_BYTES, 0) for line, _ in pairs)

@@ -7,24 +7,20 @@ from functools import partial
 from sys import intern
 from typing import NamedTuple
 
-from pinakes.archive_store.anew import write_anew
-from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
-from pinakes.catalog.file_records import stored_sha256_of
+from pinakes.acts.act import Act
+from pinakes.acts.generations import Check, Replacements
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.rewrite.generations import Written, write_generation
 from pinakes.rewrite.replace import Replacement, watched
-from pinakes.row_store.port import RowStore
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.source import Source
 
 from .batches import FileTask
-from .decided_records import annotate, decided_by_ordinal
-from .rewriting_run import Committed, move_records
+from .decided_records import annotate, decided_by_ordinal, marks_of
+from .rewriting_run import Committed
 from .run_files import RunFiles
 from .run_report import CLAIMED, KEPT_FULL
 from .stored_files import StoredFiles
@@ -46,41 +42,30 @@ _PASSES = 5
 class _AllLeftFullError(Exception):
     """No record of a file became a revisit: it stays in its generation."""
 
-    def __init__(self, count: RefsCount) -> None:
-        super().__init__()
-        self.count = count
-
 
 class FileRewriter:
     """Rewrites files of a run, one after the other.  Not for several threads."""
 
     def __init__(
         self,
-        rows: RowStore,
-        archive: ArchiveStore,
+        act: Act,
         bodies: StoredFiles,
         files: RunFiles,
         rules: RevisitRules,
         *,
-        claim: Callable[[str], Held],
-        at: Callable[[str], None] = lambda step: None,
         advance: Advance = no_advance,
     ) -> None:
-        """`claim(archive_file)` takes a file's claim for the run; `bodies` are as decided on."""
+        """`bodies` are as decided on."""
         duplicates = frozenset(
             (intern(line.file), line.offset, line.inner_offset) for line in files.read_decided()
         )
-        self._rows = rows
-        self._archive = archive
+        self._act = act
         self._bodies = bodies
         self._writer = RevisitWriter(
             OriginalReader(bodies, duplicates).find,
             run=rules.run,
             min_saving_bytes=rules.min_saving_bytes,
         )
-        self._run = rules.run
-        self._claim = claim
-        self._at = at
         self._advance = advance
 
     def rewrite(self, task: FileTask) -> Committed:
@@ -90,61 +75,52 @@ class FileRewriter:
 
     def _rewrite(self, task: FileTask, done: FileProgress) -> Committed:
         try:
-            held = self._claim(task.archive_file)
+            held = self._act.claim(task.archive_file)
         except Conflict as problem:
             return Committed(task.archive_file, CLAIMED, problem)
-        held = clear_dead_asides(self._archive, held)
         try:
-            committed = self._write_claimed(held, task, done)
+            committed = self._rewrite_held(held, task, done)
         except (DigestMismatch, InputRefused) as problem:
             committed = Committed(task.archive_file, "failed", problem)
-        release_claim(self._rows, held)
+        release_claim(self._act.rows, held)
         return committed
 
-    def _write_claimed(self, held: Held, task: FileTask, done: FileProgress) -> Committed:
-        entry = read_entry(self._rows, held.archive_file)
-        old = entry.current
-        decided = decided_by_ordinal(self._archive, old.name, task.pairs)
+    def _rewrite_held(self, held: Held, task: FileTask, done: FileProgress) -> Committed:
+        act = self._act
+        old = read_entry(act.rows, held.archive_file).current
+        decided = decided_by_ordinal(act.archive, old.name, task.pairs)
         if decided is None:
             # This run died after the file's move: it has been done.
             return Committed(held.archive_file, "done already")
         for line in task.lines:
             if line.original_file is not None:
                 self._bodies.add(line.original_file)
+        count = RefsCount()
 
-        def write() -> tuple[Written, RefsCount]:
+        def parts() -> tuple[Replacements, Check]:
+            nonlocal count
             count = RefsCount()
+            return replacements, check
 
-            def check(before: Source, after: Source) -> None:
-                if not count.records:
-                    raise _AllLeftFullError(count)
-                require_records(before, after, count.take_bodies())
-                share = before.size / (after.size or 1)
-                after.watch(lambda position: done.reached(int(position * share)))
+        def check(before: Source, after: Source) -> None:
+            if not count.records:
+                raise _AllLeftFullError
+            require_records(before, after, count.take_bodies())
+            share = before.size / (after.size or 1)
+            after.watch(lambda position: done.reached(int(position * share)))
 
-            def replacements(source: Source) -> Iterator[Replacement]:
-                replaced = self._writer.replacements(source, task.lines, count)
-                return watched(replaced, source, done)
-
-            written = write_generation(
-                self._archive,
-                self._archive,
-                old,
-                replacements,
-                stored_sha256=stored_sha256_of(self._rows, entry),
-                token=held.claim.token,
-                check=check,
-                annotate=partial(annotate, decided),
-                at=self._at,
-            )
-            return written, count
+        def replacements(source: Source) -> Iterator[Replacement]:
+            replaced = self._writer.replacements(source, task.lines, count)
+            return watched(replaced, source, done)
 
         try:
-            written, count = write_anew(write, held.archive_file)
-        except _AllLeftFullError as nothing:
-            return Committed(held.archive_file, KEPT_FULL, refs=nothing.count)
-        move_records(
-            self._rows, self._archive, held, written, decided=decided, run=self._run, at=self._at
-        )
+            written = act.rewrite(
+                held,
+                parts,
+                annotate=partial(annotate, decided),
+                marks=partial(marks_of, decided, act.name),
+            )
+        except _AllLeftFullError:
+            return Committed(held.archive_file, KEPT_FULL, refs=count)
         self._bodies.close(held.archive_file)
         return Committed(held.archive_file, size=written.size, refs=count)

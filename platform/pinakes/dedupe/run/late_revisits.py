@@ -10,15 +10,13 @@ urlkey and second has landed; what becomes of it is decided anew.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
-from pinakes.archive_store.anew import write_anew
-from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
+from pinakes.acts.act import Act
+from pinakes.acts.generations import Check, Replacements
 from pinakes.catalog.captures import get_captures, placed_by
-from pinakes.catalog.file_records import stored_sha256_of
-from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.file_rows import Held, release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.references.originals import Originals, Place, Wanted
@@ -27,12 +25,6 @@ from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.seconds import second_of
-from pinakes.rewrite.generations import (
-    Check,
-    Written,
-    move_to_generation,
-    write_generation,
-)
 from pinakes.row_store.port import RowStore
 from pinakes.warc.source import Source
 
@@ -44,22 +36,11 @@ WHY = "restore"
 class LateRevisits:
     """Gives late revisits their targets back, under a run's lease."""
 
-    def __init__(
-        self,
-        rows: RowStore,
-        archive: ArchiveStore,
-        *,
-        run: str,
-        claim: Callable[[str], Held],
-        check: Check,
-        at: Callable[[str], None],
-    ) -> None:
-        self._rows = rows
-        self._archive = archive
-        self._run = run
-        self._claim = claim
+    def __init__(self, act: Act, *, check: Check) -> None:
+        """`check` compares a file with its new generation."""
+        self._act = act
+        self._rows = act.rows
         self._check = check
-        self._at = at
 
     def restore_targets(self, collection: Collection) -> int:
         """Make every such target a full record; return how many there were.
@@ -77,11 +58,9 @@ class LateRevisits:
         for name, entry in collection.entries.items():
             if name in wanted:
                 self.restore(collection, name, wanted[name])
-            elif entry.claim and entry.claim.expires_ms and entry.claim.act == self._run:
+            elif entry.claim and entry.claim.expires_ms and entry.claim.act == self._act.name:
                 # Moved by this run before it died, and not given back.
-                held = self._claim(name)
-                held = clear_dead_asides(self._archive, held)
-                release_claim(self._rows, held)
+                release_claim(self._rows, self._act.claim(name))
         return sum(map(len, wanted.values()))
 
     def _with_originals(
@@ -102,8 +81,7 @@ class LateRevisits:
         Raises:
             UnresolvedReference: where one cannot be: nothing of its file is changed.
         """
-        held = self._claim(name)
-        held = clear_dead_asides(self._archive, held)
+        held = self._act.claim(name)
         self._restore(collection, name, places, held)
         release_claim(self._rows, held)
 
@@ -113,10 +91,9 @@ class LateRevisits:
         targets = [
             row for row in collection.sidecar_rows(name) if (row.offset, row.inner_offset) in places
         ]
-        entry = read_entry(self._rows, name)
         ordinals = {row.ordinal for row in targets}
 
-        def write() -> Written:
+        def parts() -> tuple[Replacements, Check]:
             count = RestoreCount()
 
             def check(before: Source, after: Source) -> None:
@@ -124,35 +101,25 @@ class LateRevisits:
                     raise _not_restored(before.name, count, len(targets))
                 self._check(before, after)
 
-            return write_generation(
-                self._archive,
-                self._archive,
-                entry.current,
-                partial(
-                    restorations,
-                    originals=originals_of(self._rows, collection, targets),
-                    files=files,
-                    count=count,
-                    only=frozenset(places),
-                ),
-                stored_sha256=stored_sha256_of(self._rows, entry),
-                token=held.claim.token,
-                check=check,
-                annotate=lambda row, record: full_again(row) if row.ordinal in ordinals else row,
-                at=self._at,
+            contents = partial(
+                restorations,
+                originals=originals_of(self._rows, collection, targets),
+                files=files,
+                count=count,
+                only=frozenset(places),
             )
+            return contents, check
 
         with collection.open_files() as files:
-            written = write_anew(write, name)
-        move_to_generation(
-            self._rows,
-            self._archive,
-            held,
-            written,
-            why=WHY,
-            marks=lambda row: marks_of_full(row, self._run) if row.ordinal in ordinals else {},
-            at=self._at,
-        )
+            self._act.rewrite(
+                held,
+                parts,
+                annotate=lambda row, record: full_again(row) if row.ordinal in ordinals else row,
+                marks=lambda row: (
+                    marks_of_full(row, self._act.name) if row.ordinal in ordinals else {}
+                ),
+                why=WHY,
+            )
 
 
 def originals_of(

@@ -9,20 +9,18 @@ current.  The old one stays until the next `--drop-old`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import chain, groupby
 from operator import attrgetter
 
-from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
+from pinakes.acts.act import Act
+from pinakes.acts.generations import Check, InAnotherForm
 from pinakes.catalog.file_records import iter_sidecar
-from pinakes.catalog.file_rows import FileEntry, Held, release_claim
+from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.generation_names import PLAIN, ending_of
-from pinakes.rewrite.generations import Check, InAnotherForm, rewrite_held
-from pinakes.row_store.port import RowStore
 from pinakes.warc.compression import Compression
 from pinakes.warc.members import compression_at
 from pinakes.warc.reader import read_record
@@ -39,23 +37,10 @@ Pieces = Iterator[bytes | memoryview]
 class Mender:
     """Mends files of one pair of stores, under a run's lease.  Not for several threads."""
 
-    def __init__(
-        self,
-        rows: RowStore,
-        archive: ArchiveStore,
-        remaining: Remaining,
-        *,
-        run: str,
-        claim: Callable[[str], Held],
-        at: Callable[[str], None] = lambda step: None,
-    ) -> None:
-        """`claim(archive_file)` takes a file's claim for the run."""
-        self._rows = rows
-        self._archive = archive
+    def __init__(self, act: Act, remaining: Remaining) -> None:
+        self._act = act
+        self._archive = act.archive
         self._remaining = remaining
-        self._run = run
-        self._claim = claim
-        self._at = at
         self.files = 0
         """How many files were mended."""
         self.records = 0
@@ -68,33 +53,25 @@ class Mender:
             DigestMismatch, InputRefused, MalformedRecord: it cannot be; the file is as it was.
             Conflict: another process works on it.
         """
-        held = self._claim(entry.archive_file)
-        try:
-            clear_dead_asides(self._archive, held)
+        with self._act.claimed(entry.archive_file) as held:
             places = {one.ordinal: one.offset for one in lost if one.ordinal is not None}
             if len(places) < len(lost):
                 raise InputRefused("not mended: bytes that are no record are lost", file=old)
             with self._archive.open(old) as file:
-                before = Source(file, name=old)
-                rewrite_held(
-                    self._rows,
-                    self._archive,
+                self._act.rewrite(
                     held,
-                    partial(self._parts, entry, before, places),
+                    partial(self._parts, entry, Source(file, name=old), places),
                     annotate=lambda row, record: (
                         full_again(row) if row.ordinal in places and row.is_replaced else row
                     ),
                     marks=lambda row: (
-                        marks_of_full(row, self._run) if row.ordinal in places else {}
+                        marks_of_full(row, self._act.name) if row.ordinal in places else {}
                     ),
                     why=WHY,
                     is_mended=True,
-                    at=self._at,
                 )
             self.files += 1
             self.records += len(places)
-        finally:
-            release_claim(self._rows, held)
 
     def _parts(
         self, entry: FileEntry, before: Source, places: dict[int, int]

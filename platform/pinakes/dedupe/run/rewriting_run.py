@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.acts.act import Act
 from pinakes.catalog.captures import Placed, get_captures, place_captures
-from pinakes.catalog.file_rows import Held
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.generations import Written, move_to_generation
-from pinakes.row_store.port import RowStore
 from pinakes.warc.file_progress import Advance, no_advance
 
-from .decided_records import Pair, marks_of
+from .decided_records import Pair
 from .run_report import DedupeReport, DedupeRequest
 from .waves import Room
 
-_WHY = "dedupe"
 _ROWS = 1000
 
 
@@ -38,21 +33,17 @@ class Committed(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritingRun:
-    """One run, its stores, and how far it is.
+    """One run, and how far it is.
 
-    `claim(archive_file)` takes a file's claim for the run.  `moved` are the files that are not
+    `moved` are the files that are not
     current any more as they were decided on.  `size_of(archive_file)` is how far a file that is
     done, or left as it is, advances the run.
     """
 
-    rows: RowStore
-    archive: ArchiveStore
+    act: Act
     request: DedupeRequest
-    run: str
-    claim: Callable[[str], Held]
     moved: set[str]
     room: Room
-    at: Callable[[str], None]
     size_of: Callable[[str], int] = lambda archive_file: 0
     advance: Advance = no_advance
 
@@ -78,31 +69,10 @@ class RewritingRun:
         keys = sorted({key for line, key in pairs if line.original_file in self.moved})
         places: dict[bytes, Placed] = {}
         for start in range(0, len(keys), _ROWS):
-            found = get_captures(self.rows, keys[start : start + _ROWS]).values()
-            for placed in place_captures(self.rows, found):
+            found = get_captures(self.act.rows, keys[start : start + _ROWS]).values()
+            for placed in place_captures(self.act.rows, found):
                 places[placed.capture.key] = placed
         return [_at_place(line, places.get(key)) for line, key in pairs]
-
-
-def move_records(
-    rows: RowStore,
-    archive: ArchiveStore,
-    held: Held,
-    written: Written,
-    *,
-    decided: Container[int],
-    run: str,
-    at: Callable[[str], None],
-) -> None:
-    """Move a file's records to a generation that is published; may be repeated.
-
-    `decided` are the ordinals of those that are revisits by this run.
-
-    Raises:
-        Conflict: where the claim is not ours any more, or another act has moved the file.
-    """
-    marks = partial(marks_of, decided, run)
-    move_to_generation(rows, archive, held, written, why=_WHY, marks=marks, at=at)
 
 
 def _at_place(line: ManifestLine, placed: Placed | None) -> ManifestLine:

@@ -12,10 +12,10 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.acts.act import Act
+from pinakes.archive_store.port import ASIDE
 from pinakes.catalog.file_rows import (
     FileEntry,
-    Held,
     put_first_decisions,
 )
 from pinakes.catalog.sidecar import SidecarRow
@@ -32,7 +32,7 @@ from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
-from pinakes.row_store.port import Put, RowStore
+from pinakes.row_store.port import Put
 from pinakes.warc.file_progress import Advance
 
 from .batches import iter_batches
@@ -62,45 +62,37 @@ class StoreRun:
 
     def __init__(
         self,
-        rows: RowStore,
-        archive: ArchiveStore,
+        act: Act,
         files: RunFiles,
         request: DedupeRequest,
         *,
-        run: str,
-        act_time_ms: int,
-        claim: Callable[[str], Held],
         drop: Drop | None = None,
         last_drop: Drop | None = None,
         tasks: Tasks | None = None,
         commit: Commit | None = None,
         compare: CompareFor | None = None,
         rewrite: Rewrite | None = None,
-        at: Callable[[str], None] = lambda step: None,
         space: SortSpace = DEFAULT_SPACE,
     ) -> None:
-        """`claim(archive_file)` takes a file's claim for this run.
-
-        `drop(entries)` drops old generations where there is no room else; None: never.
+        """`drop(entries)` drops old generations where there is no room else; None: never.
         `last_drop` does when all is written, and may mend files; None: as `drop`.
         `tasks` work on archive files, and `commit` commits what they write; without tasks,
         `compare` compares bodies and `rewrite` rewrites files.  None of these: this process does.
         """
-        self._rows = rows
-        self._archive = archive
+        self._act = act
+        self._rows = act.rows
+        self._archive = act.archive
+        self._run = act.name
         self._files = files
         self._request = request
-        self._run = run
-        self._rules = RevisitRules(run, request.min_saving_bytes)
-        self._act_time_ms = act_time_ms
-        self._claim = claim
+        self._rules = RevisitRules(act.name, request.min_saving_bytes)
         self._drop = drop
         self._last_drop = last_drop or drop
         self._tasks = tasks
         self._commit = commit
         self._compare = compare
         self._rewrite_files = rewrite
-        self._at = at
+        self._at = act.at
         self._space = space
 
     def execute(self, progress: RunProgress = UNWATCHED) -> DedupeReport:
@@ -110,14 +102,7 @@ class StoreRun:
         if not self._files.is_decided:
             progress.begin(store_step(1), collection.landed_bytes)
             collection.survey(progress.advance)
-            late = LateRevisits(
-                self._rows,
-                self._archive,
-                run=self._run,
-                claim=self._claim,
-                check=require_records,
-                at=self._at,
-            )
+            late = LateRevisits(self._act, check=require_records)
             report.targets_restored = late.restore_targets(collection)
             if report.targets_restored:
                 collection = self._read_collection()
@@ -125,7 +110,7 @@ class StoreRun:
                 self._rows,
                 collection.entries.values(),
                 run=self._run,
-                act_time_ms=self._act_time_ms,
+                act_time_ms=self._act.time_ms,
             )
             self._at("noted as decided on")
             self._files.write_json(GENERATIONS, collection.generations())
@@ -168,14 +153,10 @@ class StoreRun:
             drop=self._drop,
         )
         run = RewritingRun(
-            rows=self._rows,
-            archive=self._archive,
+            act=self._act,
             request=self._request,
-            run=self._run,
-            claim=self._claim,
             moved=moved,
             room=room,
-            at=self._at,
             size_of=collection.size_of,
             advance=advance,
         )
@@ -197,16 +178,7 @@ class StoreRun:
         report.problems += room.problems
 
     def _rewriting_here(self, bodies: StoredFiles, advance: Advance) -> Rewrite:
-        rewriter = FileRewriter(
-            self._rows,
-            self._archive,
-            bodies,
-            self._files,
-            self._rules,
-            claim=self._claim,
-            at=self._at,
-            advance=advance,
-        )
+        rewriter = FileRewriter(self._act, bodies, self._files, self._rules, advance=advance)
         return lambda rules, tasks, advance: map(rewriter.rewrite, tasks)
 
     def _entries_now(self) -> Iterable[FileEntry]:
@@ -295,7 +267,7 @@ class StoreRun:
                 if (row.offset, row.inner_offset) != (offset, inner) or row.row_key is None:
                     raise PinakesError("an original is not in its sidecar: run fsck", file=name)
                 if not puts or puts[-1].row != row.row_key:
-                    puts.append(Put(row.row_key, cell, self._act_time_ms))
+                    puts.append(Put(row.row_key, cell, self._act.time_ms))
                 yield number, row.row_key
             self._rows.mutate("captures", puts)
             progress.advance(collection.size_of(name))

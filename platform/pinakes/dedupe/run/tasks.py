@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from pinakes.acts.generations import Written
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.validate.file_pairs import Discrepancy
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.generations import Written
 
 from .decided_records import Pair
 

@@ -56,9 +56,9 @@ class WaveRewriter:
             name = f"wave-{uuid4().hex[:8]}"
             pairs = chain.from_iterable(map(_relocated, batch.tasks()))
             self._tasks.write(name, pairs, self._files.old_generations())
-            self._run.at("wave written")
+            self._run.act.at("wave written")
             self._files.note_wave(NotedWave(name, batch.sizes, is_valid=False))
-            self._run.at("wave noted")
+            self._run.act.at("wave noted")
             self._finish_wave(report)
 
     def _require_valid(self, noted: NotedWave) -> None:
@@ -69,7 +69,7 @@ class WaveRewriter:
         first = next(discrepancies, None)
         if first is None:
             self._files.note_wave(noted._replace(is_valid=True))
-            self._run.at("wave validated")
+            self._run.act.at("wave validated")
             return
         amiss = chain((first,), discrepancies)
         count = self._files.write_validation(each._asdict() for each in amiss)
@@ -91,7 +91,7 @@ class WaveRewriter:
             return []
         self._require_valid(noted)
         missing = dict(noted.sizes)
-        for committed in self._commit(self._run.run, self._each_once(noted.wave, missing)):
+        for committed in self._commit(self._run.act.name, self._each_once(noted.wave, missing)):
             self._run.note(committed, report)
             self._run.advance(self._run.size_of(committed.archive_file))
         if missing:
@@ -100,7 +100,7 @@ class WaveRewriter:
                 file=min(missing),
             )
         self._files.forget_wave()
-        self._run.at("wave committed")
+        self._run.act.at("wave committed")
         return list(noted.sizes)
 
     def _each_once(self, wave: str, missing: dict[str, int]) -> Iterator[FileOutcome]:
@@ -114,9 +114,7 @@ class WaveRewriter:
             yield outcome
 
     def _commit_here(self, run: str, outcomes: Iterable[FileOutcome]) -> Iterator[Committed]:
-        of = self._run
-        committer = FileCommitter(of.rows, of.archive, run=run, claim=of.claim, at=of.at)
-        return map(committer.commit, outcomes)
+        return map(FileCommitter(self._run.act).commit, outcomes)
 
 
 def _relocated(task: FileTask) -> Iterator[Pair]:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, AsideFile
-
-from .file_rows import Held
-from .sidecar import sidecar_name
+from pinakes.catalog.file_rows import Held
+from pinakes.catalog.sidecar import sidecar_name
 
 COPY, REWRITTEN, SIDECAR, KEPT = "copy", "rewritten", "sidecar", "kept"
 

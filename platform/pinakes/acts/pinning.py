@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from pinakes.catalog.claims import ClaimedCell
+from pinakes.catalog.crawl_rows import TABLE
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.name_keys import STORE_KEY
 from pinakes.hbase_schema.run_cells import Lease
 from pinakes.row_store.port import RowStore, get_row
-
-from .claims import ClaimedCell
-from .crawl_rows import TABLE
 
 PIN_MS = 120_000
 _CELL = ClaimedCell(

@@ -17,15 +17,12 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
-from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
-from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token, publish_pair
 from pinakes.catalog.file_records import (
     iter_sidecar,
     possible_names,
     read_generations,
     require_as_stored,
-    stored_sha256_of,
 )
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import Held, read_entry, require_claim
@@ -44,12 +41,13 @@ from pinakes.hbase_schema.generation_names import (
     generation_file,
 )
 from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.rewrite.replace import Replacement, copy_file_with_replacements, write_pieces
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .replace import Replacement, copy_file_with_replacements, write_pieces
+from .asides import REWRITTEN, SIDECAR, aside_token, publish_pair
 
 _BATCH_ROWS = 4000
 Replacements = Callable[[Source], Iterator[Replacement]]
@@ -350,41 +348,3 @@ def _take_back(
     # The sidecar last: by it this is known to be not done.
     archive.delete(name)
     archive.delete(sidecar_name(name))
-
-
-def rewrite_held(
-    store: RowStore,
-    archive: ArchiveStore,
-    held: Held,
-    parts: Callable[[], tuple[Contents, Check]],
-    *,
-    annotate: Annotate = lambda row, record: row,
-    marks: MarksOf = lambda row: {},
-    why: str,
-    is_mended: bool = False,
-    at: Callable[[str], None] = lambda step: None,
-) -> None:
-    """Write the next generation of a file whose claim is held, and make it current.
-
-    `parts` gives the contents and the check of one attempt: there are several where a server
-    that takes part in writing is lost.  `is_mended`: it may be damaged.  Raises as
-    `write_generation` and `move_to_generation`.
-    """
-
-    def write() -> Written:
-        contents, check = parts()
-        entry = read_entry(store, held.archive_file)
-        return write_generation(
-            archive,
-            archive,
-            entry.current,
-            contents,
-            stored_sha256=None if is_mended else stored_sha256_of(store, entry),
-            token=held.claim.token,
-            check=check,
-            annotate=annotate,
-            at=at,
-        )
-
-    written = write_anew(write, held.archive_file)
-    move_to_generation(store, archive, held, written, why=why, marks=marks, at=at)

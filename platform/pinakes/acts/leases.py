@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from pinakes.catalog.claims import ClaimedCell
+from pinakes.catalog.crawl_rows import TABLE
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.name_keys import encode_collection_key
 from pinakes.hbase_schema.run_cells import Lease
 from pinakes.row_store.port import RowStore
-
-from .claims import ClaimedCell
-from .crawl_rows import TABLE
 
 LEASE_MS = 3_600_000
 

@@ -1,4 +1,4 @@
-"""Who does an act, and when: the only module of landing that reads clock and process."""
+"""Who does an act, and when: reads the clock, and who this process is."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, take_claim
-from pinakes.catalog.leases import HeldLease, read_lease, renew_lease, take_lease
-from pinakes.catalog.pinning import is_pinned, take_pin
-from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.row_store.port import RowStore
+
+from .leases import HeldLease, take_lease
+from .pinning import is_pinned, take_pin
 
 _ENDED = ("Z", "X")
 _LOOK_AGAIN_S = 0.1
@@ -61,18 +59,6 @@ class Actor:
             after_ms=after_ms,
         )
 
-    def claim_under(
-        self, rows: RowStore, archive: ArchiveStore, lease: HeldLease, archive_file: str
-    ) -> Held:
-        """Claim a file for the act that holds a lease; what dead ones wrote aside is deleted.
-
-        The lease is renewed, so that a long act is not taken for a dead one.
-        """
-        renew_lease(rows, lease, self.now_ms())
-        act, after_ms = lease.lease.act, lease.lease.act_time_ms
-        held = self.claim(rows, archive_file, act=act, after_ms=after_ms)
-        return clear_dead_asides(archive, held)
-
     def lease(self, rows: RowStore, collection: str, *, act: str) -> HeldLease:
         """Take a collection's lease for an act: see `take_lease`."""
         return take_lease(
@@ -85,22 +71,8 @@ class Actor:
             is_gone=self.is_gone,
         )
 
-    def lease_for(self, rows: RowStore, collection: str, verb: str) -> HeldLease:
-        """Take a collection's lease for a new act of a verb, or for one of its own that died.
-
-        Raises:
-            Conflict: an act of another verb works on the collection, or did not finish.
-        """
-        lease = read_lease(rows, collection)
-        if lease is not None and lease.expires_ms and not lease.act.startswith(f"{verb}-"):
-            raise Conflict(
-                f"{lease.act} is working on the collection {collection}, or did not finish: "
-                "complete it first"
-            )
-        return self.lease(rows, collection, act=self.new_act(verb))
-
     def wait_until_unpinned(self, rows: RowStore) -> None:
-        """Wait while a backup pins the bytes of the archive: see `catalog.pinning`.
+        """Wait while a backup pins the bytes of the archive: see `acts.pinning`.
 
         Call it after the write that releases the bytes, and before deleting them.
         """
