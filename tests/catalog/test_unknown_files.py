@@ -80,7 +80,8 @@ def test_a_generation_that_rows_do_not_know_counts_where_it_alone_is_whole(tmp_p
     who = ("--reason", "asked", "--by", "somebody")
     answer = call("withdraw", "http://example.org/1", *who, "--store", store)
     assert answer.exit_code == 3
-    assert f"c2/g2/{rewritten.name}: is no generation in the catalogue" in answer.err
+    assert "/g2/" in answer.err
+    assert "the catalogue does not know this file" in answer.err
     assert {path: path.read_bytes() for path in archive.rglob("*.warc.gz")} == before
 
 

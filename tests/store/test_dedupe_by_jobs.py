@@ -91,8 +91,9 @@ def test_files_that_were_rewritten_before_are_read_as_they_are(
     assert check_references(scene) == 8 + 12
 
 
-# leased; noted as decided on, decided, pinned; wave written, validated, noted; for each of two files:
-# sidecar published, published, locations, marked, moved; wave committed; reported; lease released.
+# leased; noted as decided on, decided, pinned; wave written, validated, noted; for each of two
+# files: sidecar published, published, locations, marked, moved; wave committed; reported; lease
+# released.
 STEPS = 20
 
 

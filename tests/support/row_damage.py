@@ -415,6 +415,8 @@ def _kind(codes: str, damage: Callable, **more: object) -> Kind:
 
 _MARKED = {"fits": lambda mark: "refers_to_key" in mark}
 _HEX = {"fits": _is_full}
+# They name the act that wrote them.
+_OF_STATE = (b"l:state", b"l:generation")
 KINDS: dict[str, Kind] = {
     "mark gone": _kind("cell", _dropped("captures", "d:dedupe", **_MARKED)),
     "mark names another original": _kind("cell", _other_original),
@@ -513,7 +515,8 @@ KINDS: dict[str, Kind] = {
     ),
     "counts unreadable": _kind("unreadable-row facts", _spoilt("files", "f:counts.ingest%")),
     "state unreadable": _kind("unreadable-row", _spoilt("files", "l:state"), is_mended=False),
-    "state gone": _kind("state-lost", _dropped("files", "l:state"), left=(b"l:state",)),
+    "state gone": _kind("state-lost", _dropped("files", "l:state"), left=_OF_STATE),
+    "current one gone": _kind("state-lost", _dropped("files", "l:generation"), left=_OF_STATE),
     "crawl gone": _kind("crawl-missing", _row_dropped("crawls", "f:facts"), left=(b"l:state",)),
     "crawl without facts": _kind("crawl-missing", _dropped("crawls", "f:facts")),
     "crawl without state": _kind(

@@ -17,6 +17,7 @@ from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_records import require_as_stored, stored_sha256_of
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.leftovers import require_nothing_more
 from pinakes.catalog.run_rows import DONE, put_run, read_run, set_run_state
 from pinakes.errors import Conflict, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
@@ -218,6 +219,9 @@ class Act:
                 token=held.claim.token,
                 check=check,
                 annotate=annotate,
+                require_spare=lambda name: require_nothing_more(
+                    self.rows, self.archive, name, entry.stored_name, act=self.name
+                ),
                 at=self.at,
             )
 
@@ -251,6 +255,7 @@ class Act:
             raise Conflict("another act has moved this file's records", file=held.archive_file)
         require_as_stored(old.name, written.old_sha256, stored_sha256_of(self.rows, entry))
         publish_taken(
+            self.rows,
             self.archive,
             written,
             token=self.name,

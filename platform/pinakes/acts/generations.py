@@ -21,7 +21,7 @@ from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.file_records import (
     iter_sidecar,
     possible_names,
-    read_generations,
+    read_current,
     require_as_stored,
 )
 from pinakes.catalog.file_rows import TABLE as FILES
@@ -92,6 +92,10 @@ class Written:
         return generation_file(self.archive_file, self.generation - 1, self.old_ending)
 
 
+def _is_of_another(name: str) -> None:
+    raise DigestMismatch("another file has the new generation's name", file=name)
+
+
 def write_generation(
     archive: ArchiveReader,
     to: ArchiveStore,
@@ -102,6 +106,7 @@ def write_generation(
     token: str,
     check: Check,
     annotate: Annotate,
+    require_spare: Callable[[str], None] = _is_of_another,
     at: Callable[[str], None] = lambda step: None,
 ) -> Written:
     """Write and publish the next generation, with its sidecar; readers see no change.
@@ -110,6 +115,7 @@ def write_generation(
     driver takes it.  `stored_sha256` is what the old one has to be; None where the caller compares,
     or means to mend it.  `token` names the files written aside.  `check(old, new)` raises if the
     new file is wrong; `annotate` adds the decision about a record to its sidecar row.
+    `require_spare(name)` raises if what an act that died has left under the new name may not go.
 
     Raises:
         DigestMismatch: by `check`; if the old one is not what was stored; or if another file has
@@ -141,12 +147,13 @@ def write_generation(
             moved = _moved_rows(rows, written, annotate)
             write_sidecar(sidecar.file, moved, lambda: SidecarOf(name, new.number, sha256))
         is_of_an_act = to.size(sidecar_name(name)) is not None
+        if is_of_an_act and to.size(name) is not None and to.checksum(name) != sha256:
+            # Left by one that ended before it was current: nothing refers to it.
+            require_spare(name)
         if not publish_pair(to, copy, sidecar, name, sha256=sha256, at=at):
             if not is_of_an_act:
                 to.delete(sidecar_name(name))
-                raise DigestMismatch("another file has the new generation's name", file=name)
-            # Left by one that ended before it was current: nothing refers to it.
-            require_nothing_more(to, name, archive, old_name)
+                _is_of_another(name)
             to.delete(name)
             at("deleted")
             copy.publish(name)
@@ -196,6 +203,7 @@ def _moved_rows(
 
 
 def publish_taken(
+    rows: RowStore,
     archive: ArchiveStore,
     written: Written,
     *,
@@ -213,16 +221,13 @@ def publish_taken(
         DigestMismatch: another file has the name of the new one, which no act has written.
     """
     sidecar = sidecar_name(written.name)
-    if (
-        archive.size(sidecar) is None
-        and archive.size(written.name) is not None
-        and archive.checksum(written.name) != written.sha256
-    ):
-        raise DigestMismatch("another file has the new generation's name", file=written.name)
+    there = archive.size(written.name) is not None
+    if there and archive.checksum(written.name) != written.sha256:
+        if archive.size(sidecar) is None:
+            _is_of_another(written.name)
+        require_nothing_more(rows, archive, written.name, written.old_name, act=token)
     for name, sha256 in ((sidecar, sidecar_sha256), (written.name, written.sha256)):
         if archive.size(name) is not None and archive.checksum(name) != sha256:
-            if name == written.name:
-                require_nothing_more(archive, name, archive, written.old_name)
             archive.delete(name)
         if archive.size(name) is None:
             archive.publish_from(token, f"{folder}/{name}", name)
@@ -263,17 +268,17 @@ def move_to_generation(
     _put_facts(store, held, written, why)
     at("marked")
     require_claim(store, held)
-    _delete_others(archive, written)
+    _delete_others(store, archive, held, written)
     make_current(store, held, written)
     at("moved")
 
 
-def _delete_others(archive: ArchiveStore, written: Written) -> None:
+def _delete_others(store: RowStore, archive: ArchiveStore, held: Held, written: Written) -> None:
     """Delete what an act that died before it was current has left of the same generation, in
     another compression: by nothing but its name is it known."""
     for name in possible_names(written.archive_file, written.generation):
         if name != written.name and archive.size(sidecar_name(name)) is not None:
-            require_nothing_more(archive, name, archive, written.old_name)
+            require_nothing_more(store, archive, name, written.old_name, act=held.claim.act)
             archive.delete(name)
             archive.delete(sidecar_name(name))
 
@@ -322,16 +327,16 @@ def take_back_generation(store: RowStore, archive: ArchiveStore, held: Held) -> 
 
     The marks that were written ahead say again what the records are.
     """
-    old = read_entry(store, held.archive_file).current
-    for name in possible_names(old.archive_file, old.number + 1):
+    entry = read_entry(store, held.archive_file)
+    for name in possible_names(entry.archive_file, entry.generation + 1):
         if archive.size(sidecar_name(name)) is not None:
-            _take_back(store, archive, held, old, name)
+            run = read_current(store, entry).act
+            _take_back(store, archive, held, entry.current, name, run)
 
 
 def _take_back(
-    store: RowStore, archive: ArchiveStore, held: Held, old: Generation, name: str
+    store: RowStore, archive: ArchiveStore, held: Held, old: Generation, name: str, run: str
 ) -> None:
-    run = read_generations(store, held.archive_file)[old.number].act
     both = zip(iter_sidecar(archive, old.name), iter_sidecar(archive, name), strict=True)
     act_time_ms, column = held.claim.act_time_ms, DedupeMark.COLUMN
     changes: Iterator[Put | Delete] = (
@@ -344,7 +349,7 @@ def _take_back(
     while batch := list(islice(changes, _BATCH_ROWS)):
         store.mutate("captures", batch)
     require_claim(store, held)
-    require_nothing_more(archive, name, archive, old.name)
+    require_nothing_more(store, archive, name, old.name, act=held.claim.act)
     # The sidecar last: by it this is known to be not done.
     archive.delete(name)
     archive.delete(sidecar_name(name))

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.dropped import act_that_dropped, is_withdrawal, put_back_words
-from pinakes.catalog.file_rows import read_entry, scan_entries
+from pinakes.catalog.file_records import read_generations
+from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.errors import DigestMismatch, InputRefused
+from pinakes.errors import DigestMismatch, InputRefused, PinakesError
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
@@ -33,6 +34,11 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
     """
     if line.name.endswith(SIDECAR):
         return None
+    if _is_not_noted(rows, line.name):
+        return DigestMismatch(
+            "nothing says which bytes it was stored with; copied as it is: see `pinakes fsck`",
+            file=line.name,
+        )
     if not _differs(rows, line, watermark_ms):
         return None
     archive_file, generation, _ = generation_of(line.name)
@@ -48,22 +54,37 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
 
 def iter_missing(
     rows: RowStore, archive: ArchiveReader, was_copied: Callable[[str], bool]
-) -> Iterator[InputRefused]:
-    """Yield files that the catalogue has, and neither the backup nor the archive.
+) -> Iterator[PinakesError]:
+    """Yield files that the catalogue has, and neither the backup nor the archive, or not their
+    sidecar.
 
     One that landed since the snapshot is in the archive.  A few round trips for each file that
     was not copied.
     """
     for entry in scan_entries(rows):
-        name = entry.stored_name
-        if entry.state is not FileState.STORED or was_copied(name):
+        if entry.state is not FileState.STORED:
             continue
-        # In this order: a file that leaves goes after its state has changed.
-        is_missing = archive.size(name) is None
-        if is_missing and read_entry(rows, entry.archive_file) == entry:
-            yield InputRefused(
-                "is missing in the archive, and so in this backup: see `pinakes fsck`", file=name
-            )
+        problem = _missing_of(rows, archive, entry, was_copied)
+        if problem is not None and read_entry(rows, entry.archive_file) == entry:
+            yield problem
+
+
+def _missing_of(
+    rows: RowStore, archive: ArchiveReader, entry: FileEntry, was_copied: Callable[[str], bool]
+) -> PinakesError | None:
+    name = entry.stored_name
+    # In this order: a file that leaves goes after its state has changed.
+    if not was_copied(name) and archive.size(name) is None:
+        return InputRefused(
+            "is missing in the archive, and so in this backup: see `pinakes fsck`", file=name
+        )
+    sidecar = sidecar_name(name)
+    if not was_copied(sidecar) and archive.size(sidecar) is None:
+        return InputRefused(
+            "its sidecar is missing, and so in this backup: `pinakes fsck --repair` makes it anew",
+            file=name,
+        )
+    return None
 
 
 def act_that_dropped_it(
@@ -86,6 +107,18 @@ def put_back(rows: RowStore, name: str, act: str) -> InputRefused:
     words = put_back_words(act, facts.collection if facts is not None else "")
     how = "not copied" if is_withdrawal(act) else "copied as it is"
     return InputRefused(f"superseded generation, {how}: {words}", file=name)
+
+
+def _is_not_noted(rows: RowStore, name: str) -> bool:
+    """Whether it is the current or an older generation, and its row has lost what it was."""
+    if any(True for _ in _versions(rows, name)):
+        return False
+    archive_file, generation, _ = generation_of(name)
+    entry = read_entry(rows, archive_file)
+    if entry.state is not FileState.STORED or generation > entry.generation:
+        return False
+    # In another compression, it was left by an act that ended before.
+    return name == entry.stored_name or generation not in read_generations(rows, archive_file)
 
 
 def _differs(rows: RowStore, line: FileLine, watermark_ms: int) -> bool:

@@ -16,9 +16,10 @@ from tempfile import TemporaryFile
 
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.dropped import is_withdrawal
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
+from pinakes.catalog.unknown_files import name_unknown_files
 from pinakes.errors import ConfigError, Conflict, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.row_store.port import RowStore
@@ -69,7 +70,7 @@ class BackupMaker:
     def __init__(
         self,
         rows: RowStore,
-        archive: ArchiveReader,
+        archive: ArchiveStore,
         snapshots: Snapshots,
         target: ArchiveStore,
         actor: Actor,
@@ -242,6 +243,7 @@ class BackupMaker:
                 report.problems.append(problem)
             yield line
         report.problems += iter_missing(self._rows, self._archive, self._was_copied)
+        report.problems += name_unknown_files(self._rows, self._archive)
         yield from self._copied_reports(act)
 
     def _is_copied(self, begun: Begun, report: BackupReport, name: str) -> bool:

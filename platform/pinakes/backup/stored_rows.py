@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
-from pinakes.catalog.file_records import iter_sidecar, read_generations
+from pinakes.catalog.file_records import iter_sidecar, read_current
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry
 from pinakes.catalog.generation_rows import is_same_decision, mark_of
 from pinakes.catalog.sidecar import SidecarRow
@@ -77,7 +77,7 @@ class StoredRows:
 
     def _run_of(self, entry: FileEntry) -> str:
         """The act that wrote the current generation."""
-        return read_generations(self._rows, self._name)[entry.generation].act
+        return read_current(self._rows, entry).act
 
     def _settle_marks(
         self, captures: Sequence[SidecarRow], run: str, stopped: set[str]

@@ -179,7 +179,7 @@ def placed_by(capture: Capture, entry: FileEntry) -> Placed | None:
     """The capture in its file's current generation; None if it has no location there, or was
     withdrawn."""
     location = capture.locations.get(entry.generation)
-    if location is None or capture.withdrawal is not None:
+    if location is None or capture.withdrawal is not None or entry.state is None:
         return None
     return Placed(
         capture=capture,

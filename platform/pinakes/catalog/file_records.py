@@ -56,15 +56,23 @@ def read_generations(store: RowStore, archive_file: str) -> dict[int, Generation
     }
 
 
-def stored_sha256_of(store: RowStore, entry: FileEntry) -> str:
-    """The SHA-256 that a file's current generation had when it was stored, in hex.
+def read_current(store: RowStore, entry: FileEntry) -> GenerationFacts:
+    """What was noted of a file's current generation when it was stored.
 
     Raises InputRefused where its row does not say.
     """
     facts = read_generations(store, entry.archive_file).get(entry.generation)
     if facts is None:
-        raise InputRefused("its rows are not complete: run fsck", file=entry.archive_file)
-    return facts.sha256
+        raise InputRefused("its rows are not complete: see `pinakes fsck`", file=entry.archive_file)
+    return facts
+
+
+def stored_sha256_of(store: RowStore, entry: FileEntry) -> str:
+    """The SHA-256 that a file's current generation had when it was stored, in hex.
+
+    Raises as `read_current`.
+    """
+    return read_current(store, entry).sha256
 
 
 def require_as_stored(name: str, sha256: str, stored_sha256: str) -> None:
@@ -212,12 +220,19 @@ def sidecar_of(archive: ArchiveReader, name: str) -> SidecarOf | None:
 
 @contextmanager
 def _sidecar(archive: ArchiveReader, name: str) -> Iterator[BinaryIO]:
-    """The open sidecar of a stored file, which is named where it is damaged."""
+    """The open sidecar of a stored file, which is named where it is damaged or missing."""
+    sidecar = sidecar_name(name)
     try:
-        with archive.open(sidecar_name(name)) as file:
+        with archive.open(sidecar) as file:
             yield file
     except MalformedRecord as error:
-        raise MalformedRecord(error.message, file=sidecar_name(name)) from error
+        raise MalformedRecord(error.message, file=sidecar) from error
+    except InputRefused as error:
+        if error.file != sidecar or archive.size(sidecar) is not None:
+            raise
+        raise InputRefused(
+            "its sidecar is missing: `pinakes fsck --repair` makes it anew", file=name
+        ) from error
 
 
 def read_rows_anew(

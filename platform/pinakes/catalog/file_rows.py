@@ -70,6 +70,13 @@ class FileEntry:
         return self.current.name
 
     @property
+    def is_in_flight(self) -> bool:
+        """Whether an act lands it or takes it out, or died while it did."""
+        if self.state is None:
+            return self.claim is not None and self.claim.expires_ms != 0
+        return self.state.is_landing or self.state.is_leaving
+
+    @property
     def holds_unkept_revisits(self) -> bool:
         """Whether it landed with revisits, and only its sidecar tells what they refer to."""
         return (
@@ -123,13 +130,15 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         return read_cell(cls, TABLE, row)
 
     state, generation = read(FileStateCell), read(CurrentGeneration)
+    is_whole = state is None or state.state != FileState.STORED.value or generation is not None
     facts, decided = read(FileFacts), read(FirstDecision)
     is_of_this_landing = facts is not None and decided and decided.landing == facts.act
     kept = read(ReferencesKept)
     return FileEntry(
         archive_file=archive_file,
         facts=facts,
-        state=parse_state(state.state) if state is not None else None,
+        # Which generation is current is lost: like a file whose state is.
+        state=parse_state(state.state) if state is not None and is_whole else None,
         generation=generation.generation if generation is not None else 1,
         ending=generation.ending if generation is not None else None,
         claim=read(Claim),
@@ -259,6 +268,7 @@ def set_state(
     state: FileState,
     *,
     generation: int | None = None,
+    ending: str | None = None,
 ) -> None:
     """Change the file's state from `was` to `state`, and set a current generation, if given.
 
@@ -269,7 +279,7 @@ def set_state(
     act = held.claim.act
     cells = {FileStateCell.COLUMN: encode_cell(FileStateCell(state=state.value, act=act))}
     if generation is not None:
-        current = CurrentGeneration(generation=generation, act=act)
+        current = CurrentGeneration(generation=generation, act=act, ending=ending)
         cells[CurrentGeneration.COLUMN] = encode_cell(current)
     store.mutate(TABLE, [Put(encode_file_key(held.archive_file), cells, None)])
 

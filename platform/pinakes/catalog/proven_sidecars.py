@@ -107,7 +107,7 @@ class ProvenSidecars:
 def _unproven(name: str, why: str, offset: int | None = None) -> DigestMismatch:
     return DigestMismatch(
         f"what it refers to is not known for sure ({why}), and nothing is deleted: "
-        "`pinakes fsck --full --repair` mends that",
+        "`pinakes fsck --full` tells what is damaged, and what mends it",
         file=name,
         offset=offset,
     )

@@ -31,6 +31,7 @@ from .captures import COLUMNS, TABLE, decode_capture, get_captures
 from .declared import verified_over
 from .file_records import sidecar_rows_at
 from .stored_generations import find_generation
+from .withdrawals import withdrawn_at
 
 DIGESTS = ("sha1", "sha256")
 """Which to compute while a large record is read: those that it is compared with."""
@@ -176,6 +177,8 @@ class StoredJudge:
                 continue
             place = capture.locations.get(file.number)
             if place is not None and is_at_place(record, place.offset, place.inner_offset):
+                if capture.withdrawal is not None:
+                    raise withdrawn_at(self._name, record.offset)
                 return capture.facts
         return None
 

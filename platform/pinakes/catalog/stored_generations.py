@@ -72,9 +72,9 @@ def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
         return None
     present = read_cell(CurrentGeneration, TABLE, row)
     facts = read_cell(GenerationFacts, TABLE, row, facts_column)
-    current = Generation(archive_file, 1)
-    if present is not None:
-        current = Generation(archive_file, present.generation, present.ending)
+    if present is None:
+        return None
+    current = Generation(archive_file, present.generation, present.ending)
     # One that a run has written ahead is not read before it is current.
     if facts is None or number > current.number or hidden_among(store, [archive_file]):
         return None

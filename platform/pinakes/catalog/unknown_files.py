@@ -11,7 +11,7 @@ from pinakes.row_store.port import RowStore
 
 from .crawl_rows import require_crawls_there, scan_crawls
 from .file_records import known_names, read_generations, unfinished_names
-from .file_rows import FileEntry, scan_entries
+from .file_rows import scan_entries
 from .kept_dictionaries import parse_kept_name
 from .leftovers import require_nothing_more
 from .sidecar import sidecar_name
@@ -24,22 +24,20 @@ def iter_unknown_files(
 ) -> Iterator[str]:
     """Yield the stored files, of a crawl or all, that are no generation of a file in the catalogue.
 
-    The next generation of a file is known: an act may have published it.  Two scans; memory: the
-    names of all generations.
+    The next generation of a claimed file is known: an act may have published it.  Two scans;
+    memory: the names of all generations.
     """
     there, known = _names(store, archive, crawl)
     yield from (name for name in there if name not in known)
 
 
 def name_unknown_files(
-    store: RowStore, archive: ArchiveStore, crawls: Iterable[str]
+    store: RowStore, archive: ArchiveStore, crawls: Iterable[str | None] = (None,)
 ) -> Iterator[InputRefused]:
-    """Yield a problem for each unknown file of these crawls: acts on them leave it out."""
+    """Yield a problem for each unknown file of these crawls, or all: acts leave it out."""
     for crawl in crawls:
         for name in iter_unknown_files(store, archive, crawl):
-            yield InputRefused(
-                "the catalogue does not know this file: see `pinakes fsck`", file=name
-            )
+            yield unknown_file(name)
 
 
 def _names(
@@ -47,7 +45,8 @@ def _names(
 ) -> tuple[list[str], dict[str, str | None]]:
     """The files that are there, and the names that generations have.
 
-    A name that the next generation of a file may have leads to the current one.
+    A name that the next generation of a claimed file may have leads to the current one: an act may
+    have published it, also one that died.  Behind a file that nobody claims, nobody has.
     """
     there = [
         stored.name
@@ -57,19 +56,20 @@ def _names(
     known: dict[str, str | None] = {}
     # Behind the list: what has landed in between is known.
     for entry in scan_entries(store, crawl):
-        if _may_be_stored(entry):
+        # A state that is lost is not known, whatever else its row says: readers do not see it.
+        if entry.is_in_flight or entry.state is FileState.STORED:
             generations = read_generations(store, entry.archive_file)
-            known.update(dict.fromkeys(known_names(entry, generations, is_unfinished=True)))
-            known.update(dict.fromkeys(unfinished_names(entry, generations), entry.stored_name))
+            is_claimed = entry.claim is not None and entry.claim.expires_ms != 0
+            known.update(dict.fromkeys(known_names(entry, generations, is_unfinished=is_claimed)))
+            if is_claimed:
+                unfinished = unfinished_names(entry, generations)
+                known.update(dict.fromkeys(unfinished, entry.stored_name))
     return there, known
 
 
-def _may_be_stored(entry: FileEntry) -> bool:
-    """Whether it has, or an act that is not done may give it, a stored file.  A state that is lost
-    is not known, whatever else its row says: readers do not see the file."""
-    if entry.state is None:
-        return entry.claim is not None and entry.claim.expires_ms != 0
-    return not (entry.state is FileState.REFUSED or entry.state.is_gone)
+def unknown_file(name: str) -> InputRefused:
+    """The problem that the catalogue does not have a file, or not all that it had noted of it."""
+    return InputRefused("the catalogue does not know this file: see `pinakes fsck`", file=name)
 
 
 def require_crawls_known(store: RowStore, archive: ArchiveStore, collection: str) -> None:
@@ -88,12 +88,13 @@ def require_crawls_known(store: RowStore, archive: ArchiveStore, collection: str
             )
 
 
-def require_all_known(store: RowStore, archive: ArchiveStore) -> None:
+def require_all_known(store: RowStore, archive: ArchiveStore, *, act: str | None = None) -> None:
     """Raise DigestMismatch where the archive holds a file that the catalogue does not know: before
     something is taken away that it may refer to.
 
     Of what an act that died has left of a next generation both are read: where it alone holds a
-    record whole, the rows may have been put back old, and its references count.
+    record whole, or another act than `act` has withdrawn records in it, the rows may have been put
+    back old, and its references count.
     """
     there, known = _names(store, archive, None)
     for name in there:
@@ -105,4 +106,4 @@ def require_all_known(store: RowStore, archive: ArchiveStore) -> None:
             )
         current = known[name]
         if current is not None:
-            require_nothing_more(archive, name, archive, current)
+            require_nothing_more(store, archive, name, current, act=act)

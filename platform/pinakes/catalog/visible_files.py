@@ -97,9 +97,11 @@ def _visible(archive_file: str, row: Row) -> VisibleFile | None:
     if state.state != FileState.STORED.value:
         return None
     current = read_cell(CurrentGeneration, TABLE, row)
+    if current is None:
+        return None
     return VisibleFile(
         archive_file=archive_file,
-        generation=1 if current is None else current.generation,
+        generation=current.generation,
         collection=facts.collection,
         crawl=crawl_of(archive_file),
     )

@@ -112,11 +112,16 @@ class Fsck:
                 known.update(names)
                 stored.add(entry.archive_file)
             else:
-                yield from self._check_entry(settled, is_hidden=entry.archive_file in hidden)
+                is_hidden = entry.archive_file in hidden
+                for finding in self._check_entry(settled, is_hidden=is_hidden):
+                    yield finding
+                    if finding.code == "state-lost":
+                        known.update(names)  # it says what to do with them
                 # Read again: it may have been mended.
-                state = read_entry(self._rows, entry.archive_file).state
+                again = read_entry(self._rows, entry.archive_file)
+                state = again.state
                 if state is not None and not (state.is_gone or state is FileState.REFUSED):
-                    known.update(names)
+                    known.update(names if entry.state is not None else self._names_of(again))
                 if state is FileState.STORED:
                     stored.add(entry.archive_file)
             hidden.discard(entry.archive_file)

@@ -26,6 +26,7 @@ from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.generation_names import Generation, generation_of
 from pinakes.row_store.port import RowStore
 
 from .file_removal import VERB as REMOVAL
@@ -118,33 +119,48 @@ class DeadActs:
                 mend=partial(self._take_out, entry),
             )
             return
-        if state is None and not _is_unfinished(entry.claim) and self._is_as_stored(entry):
+        stored = self._stored_generation(entry) if state is None else None
+        if stored is not None:
             yield FsckFinding(
                 code="state-lost",
                 file=entry.archive_file,
-                message="its state is lost, and its file is what was stored",
-                repair="note it as stored",
-                mend=partial(self._note_stored, entry),
+                message=f"its row does not say that {stored.name} is current, which is what was "
+                "stored last",
+                repair="note it as stored and current",
+                mend=partial(self._note_stored, entry, stored),
             )
         if is_hidden:
             yield self.hidden(entry, f"is {entry.state or 'unknown'}")
         if _is_unfinished(entry.claim):
             yield self._dead_claim(entry, entry.claim)
 
-    def _is_as_stored(self, entry: FileEntry) -> bool:
-        """Whether its current generation is in the archive, by its bytes."""
-        facts = read_generations(self._rows, entry.archive_file).get(entry.generation)
-        return (
-            entry.facts is not None
-            and facts is not None
-            and self._archive.size(entry.stored_name) == facts.size
-            and self._archive.checksum(entry.stored_name) == facts.sha256
-        )
+    def _stored_generation(self, entry: FileEntry) -> Generation | None:
+        """The last generation of a landed file that an act wrote and none dropped, if it has the
+        bytes that were stored; None while an act is unfinished."""
+        if entry.facts is None or _is_unfinished(entry.claim):
+            return None
+        noted = read_generations(self._rows, entry.archive_file)
+        last = max((number for number, facts in noted.items() if not facts.dropped), default=0)
+        facts = noted.get(last)
+        if (
+            facts is None
+            or self._archive.size(facts.file) != facts.size
+            or self._archive.checksum(facts.file) != facts.sha256
+        ):
+            return None
+        return generation_of(facts.file)
 
-    def _note_stored(self, entry: FileEntry) -> None:
+    def _note_stored(self, entry: FileEntry, stored: Generation) -> None:
         with self.holding(entry) as held:
             # In one write, as a landing ends: a file that is `landing` may be taken out.
-            set_state(self._rows, held, FileState.LANDING, FileState.STORED)
+            set_state(
+                self._rows,
+                held,
+                FileState.LANDING,
+                FileState.STORED,
+                generation=stored.number,
+                ending=stored.ending,
+            )
 
     def _dead_claim(self, entry: FileEntry, claim: Claim) -> FsckFinding:
         verb = claim.act.partition("-")[0]

@@ -109,6 +109,8 @@ class StoredFileMender:
     @cached_property
     def bytes_amiss(self) -> str | None:
         """How the bytes differ from those on record.  Reads all of them, once."""
+        if self._entry.generation > 1 and self._entry.generation not in self.generations:
+            return bytes_amiss(self._archive, self._name, None)
         return bytes_amiss(self._archive, self._name, self.on_record)
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,13 +12,14 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import COLUMNS, TABLE, Capture, readable_capture
 from pinakes.catalog.dropped import drop_old_words
 from pinakes.catalog.file_records import iter_sidecar, name_of
-from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import is_entombed
 from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
+from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
@@ -64,6 +66,13 @@ class StoredFileCheck:
         """Yield everything that is wrong with the file; `quick` reads no bytes, `full` all."""
         if self._archive.size(self._name) is None:
             yield self._finding("file-missing", "put it back from a copy")
+            return
+        if self._entry.generation > 1 and self._entry.generation not in self._generations:
+            yield self._finding(
+                "facts",
+                "nothing says which bytes it was stored with: put the rows back from a backup, or "
+                "`pinakes fsck --accept` notes those that it has",
+            )
             return
         amiss = self._mender.size_amiss if quick else self._mender.bytes_amiss
         if amiss is None:
@@ -266,6 +275,16 @@ class StoredFileCheck:
     def _location_finding(self, row: SidecarRow | None) -> FsckFinding:
         return self._sidecar_finding("location", location_amiss(row))
 
+    def _is_away(self, original: Capture, files: Mapping[str, FileEntry]) -> bool:
+        """Whether the catalogue does not have its file, and the archive no generation of it; one
+        that is there is named for itself."""
+        file = files[original.facts.archive_file]
+        if file.state is not None or file.is_in_flight:
+            return False
+        places = original.locations.items()
+        names = (generation_file(file.archive_file, n, place.ending) for n, place in places)
+        return all(self._archive.size(name) is None for name in names)
+
     def _check_references(
         self, rows: Iterable[SidecarRow], *, quick: bool
     ) -> Iterator[FsckFinding]:
@@ -281,9 +300,15 @@ class StoredFileCheck:
             for key, row in there.items()
             if (capture := readable_capture(row)) is not None
         }
+        names = {capture.facts.archive_file for capture in originals.values()}
+        away = Counter[str]()
+        files = read_entries(self._rows, sorted(names))
         for row in ours:
             original = originals.get(row.original_key or b"")
             if row.original_key in unread:
+                continue
+            if original is not None and self._is_away(original, files):
+                away[original.facts.archive_file] += 1
                 continue
             what = _original_amiss(original)
             if what is None and original is not None and not quick:
@@ -293,6 +318,9 @@ class StoredFileCheck:
                 yield self._finding(
                     "reference", f"the original of the revisit at offset {row.offset} {what}"
                 )
+        for name, count in sorted(away.items()):
+            where = f"{name}, which is neither in the catalogue nor in the archive"
+            yield self._finding("reference", f"{count_of(count, 'revisit')} to records in {where}")
         bare = sorted(key for key, original in originals.items() if not original.pinned)
         if bare:
             yield FsckFinding(

@@ -13,7 +13,12 @@ from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore, StoredFile
 from pinakes.catalog.captures import TABLE as CAPTURES
-from pinakes.catalog.file_records import iter_known_rows, possible_names, read_rows_anew
+from pinakes.catalog.file_records import (
+    iter_known_rows,
+    possible_names,
+    read_generations,
+    read_rows_anew,
+)
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.counts import count_of
@@ -68,6 +73,11 @@ class UnknownFiles:
                 "it; or the rows are older than the files: put newer ones back, or withdraw again "
                 "what was withdrawn since"
             )
+        elif entry.state is None and self._has_rotted(stored):
+            message = (
+                f"{size}: its row has lost its state, and its SHA-256 is not the one that was "
+                "stored: put it back from a copy, or the rows from a backup; do not move it away"
+            )
         else:
             left = self._left_of(place) if entry.state is None else _STRANGER
             if left is None:
@@ -81,6 +91,15 @@ class UnknownFiles:
             else:
                 message = f"{what}move it away"
         return FsckFinding(code="unknown-file", file=stored.name, message=message)
+
+    def _has_rotted(self, stored: StoredFile) -> bool:
+        """Whether its row says what it was, and it is not."""
+        place = generation_of(stored.name)
+        facts = read_generations(self._rows, place.archive_file).get(place.number)
+        if facts is None or facts.file != stored.name:
+            return False
+        is_other = stored.size != facts.size
+        return is_other or (not self._quick and self._archive.checksum(stored.name) != facts.sha256)
 
     def _left_of(self, place: Generation) -> _Left | None:
         """By its sidecar; where it has none, by its records, if it has the name that it landed

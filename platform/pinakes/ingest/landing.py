@@ -38,6 +38,7 @@ from pinakes.catalog.row_deletion import delete_rows, rows_of_records
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name
 from pinakes.catalog.withdrawals import BytesWithdrawn, require_not_withdrawn
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
+from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
@@ -142,6 +143,9 @@ class Lander:
         entry = read_entry(self._rows, archive_file)
         if _is_finished(entry):
             return self._compare_known(place, entry, reached)
+        if entry.state is None and not entry.is_in_flight and entry.facts is not None:
+            # Its state is lost; what it was still holds.
+            _require_known(place, entry, reached)
         held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
         held = clear_dead_asides(self._archive, held)
         self._at("claimed")
@@ -171,24 +175,14 @@ class Lander:
             raise
 
     def _compare_known(self, place: str, entry: FileEntry, reached: Reached) -> Landed:
-        facts = entry.facts
-        with open_place(place) as source:
-            source.watch(reached)
-            sha256 = source.sha256()
-            size = source.size
-        if facts is None or (size, sha256) != (facts.size, facts.sha256):
-            raise InputRefused(
-                f"other bytes are known as {entry.archive_file}: give the file another name, "
-                "or land it in another crawl",
-                file=place,
-            )
+        facts = _require_known(place, entry, reached)
         if self._archive.size(entry.stored_name) is None:
             raise DigestMismatch(
                 "it has landed, and the stored file is missing: keep this copy, and see "
                 "`pinakes fsck`",
                 file=entry.stored_name,
             )
-        return Landed(entry.archive_file, size=facts.size, sha256=sha256, was_there=True)
+        return Landed(entry.archive_file, size=facts.size, sha256=facts.sha256, was_there=True)
 
     def _publish_claimed(
         self,
@@ -396,6 +390,21 @@ def _damaged_member(place: str, what: str = "") -> DigestMismatch:
         "that of its bytes (--accept-damaged lands it as it is)",
         file=place,
     )
+
+
+def _require_known(place: str, entry: FileEntry, reached: Reached) -> FileFacts:
+    """Raise InputRefused where the file at a place has other bytes than one that is known."""
+    facts = entry.facts
+    with open_place(place) as source:
+        source.watch(reached)
+        sha256, size = source.sha256(), source.size
+    if facts is None or (size, sha256) != (facts.size, facts.sha256):
+        raise InputRefused(
+            f"other bytes are known as {entry.archive_file}: give the file another name, "
+            "or land it in another crawl",
+            file=place,
+        )
+    return facts
 
 
 def _is_finished(entry: FileEntry) -> bool:

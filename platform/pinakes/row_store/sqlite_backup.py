@@ -25,7 +25,7 @@ def copy_rows(
     called after each piece.  Writers do not wait; what they write stays in the log meanwhile.
 
     Raises:
-        StoreUnavailable: the disk is full, or the file cannot be read.
+        StoreUnavailable: the disk is full, or the file cannot be read, or is damaged.
     """
     with translated(source):
         reading = sqlite3.connect(
@@ -42,6 +42,10 @@ def copy_rows(
             reading.execute("SELECT count(*) FROM sqlite_master").fetchone()
             fixed()
             reading.backup(writing, pages=_PAGES, progress=lambda *_: advance())
+            # Pages are copied as they are: a damaged one would make a worthless copy.
+            (found,) = writing.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                raise sqlite3.DatabaseError("database disk image is malformed")
         finally:
             writing.close()
             reading.close()

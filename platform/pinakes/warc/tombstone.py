@@ -41,11 +41,13 @@ from .field_names import (
     WARC_WARCINFO_ID_KEY,
 )
 from .header import Header
+from .record import Record
 
 TOMBSTONE_FIELD = "Pinakes-Withdrawn"
 TOMBSTONE_TYPE = "metadata"
 _MEDIA_TYPE = "application/warc-fields"
 _NO_ADDRESS = "0.0.0.0"
+_ACT = b"act: "
 # pywb's indexer reads any record of an ARC file as HTTP, and leaves out those with this status.
 _NO_STATUS = b"status: -\r\n"
 _KEPT = frozenset(
@@ -120,3 +122,11 @@ def withdrawn_type(header: Header) -> str | None:
         return "response" if is_tombstone(header) else None
     said = header.get(TOMBSTONE_FIELD)
     return said.rpartition("type=")[2] if said is not None else None
+
+
+def withdrawing_act(tombstone: Record) -> str | None:
+    """The act that withdrew the record for which this tombstone stands, as its block says."""
+    for line in b"".join(map(bytes, tombstone.chunks())).splitlines():
+        if line.startswith(_ACT):
+            return line.removeprefix(_ACT).decode("ascii", "replace")
+    return None

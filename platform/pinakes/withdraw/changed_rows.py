@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
-from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
+from pinakes.catalog.file_records import iter_sidecar, name_of, read_current, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held
 from pinakes.catalog.record_rows import capture_cells, digest_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
@@ -20,7 +20,7 @@ def settle_changed_rows(
     rows: RowStore, archive: ArchiveStore, held: Held, entry: FileEntry
 ) -> None:
     """Write the rows that an act did not come to, if it has moved this file."""
-    if read_generations(rows, entry.archive_file)[entry.generation].act == held.claim.act:
+    if read_current(rows, entry).act == held.claim.act:
         put_changed_rows(rows, archive, held, entry)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pinakes.catalog.captures import COLUMNS, TABLE, Capture, decode_capture, get_captures
 from pinakes.catalog.file_rows import read_entries
 from pinakes.catalog.lookup import INDEXED, scan_digest, scan_scopes
+from pinakes.catalog.unknown_files import unknown_file
 from pinakes.errors import ConfigError, Conflict, InputRefused, MalformedRecord, PinakesError
 from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
 from pinakes.hbase_schema.file_states import FileState
@@ -56,10 +57,10 @@ def find_targets(rows: RowStore, queries: Iterable[str]) -> Targets:
                 if entry.state is FileState.STORED and entry.facts is not None:
                     of_collection = by_collection[entry.facts.collection]
                     of_collection.setdefault(target.capture.key, target)
-                elif entry.state is None or not (
-                    entry.state is FileState.REFUSED or entry.state.is_gone
-                ):
+                elif entry.is_in_flight:
                     problems.append(Conflict("is landing or being removed: run again", file=name))
+                elif entry.state in (None, FileState.STORED):
+                    problems.append(unknown_file(name))
         if not known:
             raise InputRefused(f"{query}: no such capture is in the store")
     return Targets(by_collection, problems)

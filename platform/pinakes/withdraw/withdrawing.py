@@ -71,7 +71,7 @@ class Withdrawer:
 
         Raises as `withdraw`, but for Conflict.
         """
-        targets = find_targets(self._rows, request.targets)
+        targets = self._targets_of(request)
         yield from self._planned(request, targets, self._refusing(request, targets))
 
     def _planned(
@@ -84,6 +84,12 @@ class Withdrawer:
             report.problems += targets.problems
             report.refused_in = tuple(other for other in refusing if other != name)
             yield report
+
+    def _targets_of(self, request: WithdrawalRequest) -> Targets:
+        targets = find_targets(self._rows, request.targets)
+        if targets.problems and not targets.by_collection:
+            raise targets.problems[0]
+        return targets
 
     def _refusing(self, request: WithdrawalRequest, targets: Targets) -> list[str]:
         """Those of several collections in which it has to be refused; one alone judges itself."""
@@ -111,7 +117,7 @@ class Withdrawer:
             Conflict: another act works on a collection, or did not finish.
             ConfigError, InputRefused: see `find_targets`.
         """
-        targets = find_targets(self._rows, request.targets)
+        targets = self._targets_of(request)
         refusing = self._refusing(request, targets)
         if refusing:
             yield from self._planned(request, targets, refusing)
@@ -218,7 +224,7 @@ class Withdrawer:
         report: WithdrawalReport,
     ) -> None:
         self._release_left(act)
-        require_all_known(self._rows, self._archive)
+        require_all_known(self._rows, self._archive, act=act.name)
         collection = Collection(self._rows, self._archive, act.collection)
         found, choice = self._survey(collection, targets, request, report)
         if report.unprovided:

@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from pinakes.acts.act import Act
 from pinakes.archive_store.port import ASIDE
+from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.file_rows import (
     FileEntry,
     put_first_decisions,
@@ -171,11 +172,18 @@ class StoreRun:
         # What tasks wrote and this run, or the one that died before it, has not published.
         self._archive.delete(f"{ASIDE}/{self._run}")
         asked = self._request.crawl
-        crawls = {crawl_of(name) for name in collection.entries} if asked is None else {asked}
+        crawls = {asked} if asked is not None else self._crawls()
         report.problems += name_unknown_files(self._rows, self._archive, sorted(crawls))
         if self._last_drop is not None:
             report.problems += drop_each(self._last_drop, self._entries_now())
         report.problems += room.problems
+
+    def _crawls(self) -> set[str]:
+        """Those of the collection."""
+        found = scan_crawls(self._rows)
+        return {
+            crawl.crawl for crawl in found if crawl.facts.collection == self._request.collection
+        }
 
     def _rewriting_here(self, bodies: StoredFiles, advance: Advance) -> Rewrite:
         rewriter = FileRewriter(self._act, bodies, self._files, self._rules, advance=advance)

@@ -1,0 +1,219 @@
+"""Rows that are older than the files: an act replaces no later generation on their word."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import random
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from subprocess import CompletedProcess
+from zipfile import ZipFile
+
+import pytest
+from rotten import whole_contents
+from verbs_here import call_here
+from warc_sets import ArchiveFile, Rec, write_set
+
+pytestmark = pytest.mark.slow
+BODY = random.Random(12).randbytes(5000)
+DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
+DROP = (*DEDUPE, "--drop-old", "--grace", "0")
+
+
+def members_of(wacz: Path) -> list[bytes]:
+    with ZipFile(wacz) as package:
+        names = [name for name in package.namelist() if name.endswith(".gz")]
+        return [gzip.decompress(package.read(name)) for name in names]
+
+
+class Site:
+    """Two crawls of one page, each with another one, deduplicated; c2 has a revisit."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = folder / "store"
+        self.call("init")
+        for number in (1, 2):
+            uri, date = f"http://example.org/{number}", f"202{number}-01-01T00:00:00Z"
+            other = Rec(uri=f"{uri}/other", date=date, body=BODY[number:] * 2)
+            records = [Rec(uri=uri, date=date, body=BODY), other]
+            write_set(folder / f"c{number}", [ArchiveFile("a", records, "gzip", number * 10)])
+            self.call("ingest", str(folder / f"c{number}"), "--crawl", f"c{number}")
+        self.call(*DEDUPE)
+        self.call(*DROP)
+
+    def ask(self, *words: str) -> CompletedProcess[str]:
+        return call_here(self.folder, *words, "--store", str(self.store))
+
+    def call(self, *words: str, code: int = 0) -> str:
+        done = self.ask(*words)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done.stdout + done.stderr
+
+    def rows(self) -> Path:
+        """A copy of the rows as they are."""
+        path = self.folder / "old.sqlite"
+        with closing(sqlite3.connect(self.store / "rows.sqlite")) as here:
+            here.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return shutil.copy(self.store / "rows.sqlite", path)
+
+    def put_back(self, rows: Path) -> None:
+        shutil.copy(rows, self.store / "rows.sqlite")
+
+    def file(self, name: str) -> Path:
+        return self.store / "archive" / name
+
+    def files(self) -> dict[str, str]:
+        found = sorted((self.store / "archive").rglob("*.warc.gz*"))
+        return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+    def bodies(self) -> int:
+        paths = sorted((self.store / "archive").rglob("*.warc.gz"))
+        return sum(BODY in content for content in whole_contents(paths))
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+ACTS = {
+    "zstd": ("zstd", "decompress", "c2", "--again"),
+    "dedupe": DEDUPE,
+    "withdraw": ("withdraw", "http://example.org/2/other", "--reason", "asked", "--by", "me"),
+    "purge": ("crawl", "purge", "c2", "--references", "promote"),
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_the_only_whole_copy_is_in_a_generation_that_they_do_not_know(
+    site: Site, act: tuple[str, ...]
+) -> None:
+    old, revisits = site.rows(), site.file("c2/g2/a.warc.gz")
+    kept = {path: path.read_bytes() for path in revisits.parent.iterdir()}
+    site.call("crawl", "purge", "c1", "--references", "promote")
+    assert (site.bodies(), site.file("c2/g3/a.warc.gz").exists()) == (1, True)
+    site.put_back(old)
+    for path, data in kept.items():
+        path.write_bytes(data)
+    before = site.files()
+    site.call(*act, code=3)
+    assert site.files().items() >= before.items()
+    assert site.bodies() == 1
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_what_was_withdrawn_since_stays_withdrawn(site: Site, act: tuple[str, ...]) -> None:
+    old, before = site.rows(), site.file("c2/g2/a.warc.gz")
+    kept = {path: path.read_bytes() for path in before.parent.iterdir()}
+    site.call("withdraw", "http://example.org/2", "--reason", "asked", "--by", "me")
+    later = site.file("c2/g3/a.warc.gz")
+    sha256 = hashlib.sha256(later.read_bytes()).hexdigest()
+    site.put_back(old)
+    for path, data in kept.items():
+        path.write_bytes(data)
+    site.call(*act, code=3)
+    assert hashlib.sha256(later.read_bytes()).hexdigest() == sha256
+
+
+@pytest.mark.parametrize("verb", ["backup", "fsck"])
+def test_they_are_named(site: Site, verb: str) -> None:
+    old = site.rows()
+    site.call("withdraw", "http://example.org/2", "--reason", "asked", "--by", "me")
+    site.put_back(old)
+    words = ("backup", str(site.folder / "backup")) if verb == "backup" else ("fsck",)
+    assert "c2/g3/a.warc.gz: " in site.call(*words, code=3 if verb == "backup" else 1)
+
+
+def lose(site: Site, column: bytes, row: bytes = b"c2/a.warc.gz") -> None:
+    with closing(sqlite3.connect(site.store / "rows.sqlite")) as rows, rows:
+        done = rows.execute("DELETE FROM files WHERE row=? AND col=?", (row, column))
+        assert done.rowcount
+
+
+LOST = {"state": b"l:state", "current": b"l:generation", "facts": b"f:generation.2"}
+# Who rewrites nothing of a file does not ask what it was; a crawl goes with all its files.
+FACTS_NOT_ASKED = ("dedupe", "purge")
+
+
+@pytest.mark.parametrize("lost", LOST)
+@pytest.mark.parametrize("act", ACTS)
+def test_a_row_that_is_not_whole_is_named(site: Site, act: str, lost: str) -> None:
+    if lost == "facts" and act in FACTS_NOT_ASKED:
+        return
+    lose(site, LOST[lost])
+    before = site.files()
+    said = site.call(*ACTS[act], code=3)
+    assert "c2/a.warc.gz: " in said or "c2/g2/a.warc.gz: " in said
+    assert site.files() == before
+
+
+@pytest.mark.parametrize("column", LOST.values(), ids=LOST)
+def test_a_backup_of_it_says_so(site: Site, column: bytes) -> None:
+    lose(site, column)
+    assert "c2/" in site.call("backup", str(site.folder / "backup"), code=3)
+
+
+def test_no_other_generation_is_given_out_in_its_place(site: Site) -> None:
+    """What was withdrawn is in the first generation, which was put back from a copy."""
+    landed = (site.folder / "c2" / "a.warc.gz").read_bytes()
+    site.call("withdraw", "http://example.org/2/other", "--reason", "asked", "--by", "me")
+    lose(site, b"l:generation")
+    site.file("c2/a.warc.gz").write_bytes(landed)
+    gone, wacz = BODY[2:] * 2, site.folder / "c2.wacz"
+
+    def given() -> list[str]:
+        told = site.ask("timeline", "http://example.org/2/other").stdout
+        told += site.ask("cat", "--payload", "http://example.org/2/other").stdout
+        out = [told] if gone.hex()[:60] in told.encode("utf-8", "surrogateescape").hex() else []
+        site.ask("export-wacz", "c2", "-o", str(wacz))
+        if wacz.exists() and gone in b"".join(members_of(wacz)):
+            out.append("wacz")
+        return out
+
+    assert given() == []
+    site.call("fsck", "--repair", code=1)
+    wacz.unlink(missing_ok=True)
+    assert given() == []
+    assert "generation-back" in site.call("fsck", code=1)
+
+
+@pytest.mark.parametrize("column", [b"l:state", b"l:generation"])
+def test_one_finding_says_what_is_lost_and_is_mended(site: Site, column: bytes) -> None:
+    lose(site, column)
+    assert re.findall(r": ([a-z-]+): ", site.call("fsck", code=1)) == ["state-lost"]
+    site.call("fsck", "--repair", code=1)
+    assert "nothing found" in site.call("fsck", "--full")
+
+
+def test_a_rotten_file_does_not_land_in_its_own_place(site: Site) -> None:
+    """What its row still says is not replaced by what it has become."""
+    path = site.file("c1/a.warc.gz")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    lose(site, b"l:state", b"c1/a.warc.gz")
+    assert "its SHA-256 is not the one that was stored" in site.call("fsck", code=1)
+    (site.folder / "again").mkdir()
+    shutil.copy(path, site.folder / "again")
+    words = ("ingest", str(site.folder / "again"), "--crawl", "c1")
+    assert "other bytes are known as c1/a.warc.gz" in site.call(*words, code=3)
+    shutil.copy(site.folder / "c1" / "a.warc.gz", path)
+    site.call("fsck", "--repair", code=1)
+    assert "nothing found" in site.call("fsck", "--full")
+
+
+def test_a_damaged_catalogue_is_not_backed_up(site: Site) -> None:
+    path = site.store / "rows.sqlite"
+    with closing(sqlite3.connect(path)) as rows:
+        rows.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = rows.execute("SELECT max(pageno) FROM dbstat WHERE name='captures'").fetchone()
+        (size,) = rows.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    site.call("backup", str(site.folder / "backup"), code=4)
