@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pinakes.index.manifest import ManifestLine, format_line, parse_line
     from pinakes.index.scan import iter_manifest
     from pinakes.on_files import DedupedFile, DedupeResult, dedupe_files
-    from pinakes.store import Capture, LookupAnswer, Store, open_store
+    from pinakes.store import Capture, DedupeRun, LookupAnswer, Store, open_store
     from pinakes.warc.digest import Digest, parse_digest
     from pinakes.warc.opening import open_source
     from pinakes.warc.reader import iter_records, read_record
@@ -27,6 +27,7 @@ _EXPORTS = {
     "Capture": "pinakes.store",
     "DamagedStretch": "pinakes.warc.record",
     "DedupeResult": "pinakes.on_files",
+    "DedupeRun": "pinakes.store",
     "DedupedFile": "pinakes.on_files",
     "Digest": "pinakes.warc.digest",
     "Finding": "pinakes.warc.record",
@@ -51,6 +52,7 @@ __all__ = [
     "Capture",
     "DamagedStretch",
     "DedupeResult",
+    "DedupeRun",
     "DedupedFile",
     "Digest",
     "Finding",

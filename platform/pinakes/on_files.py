@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pinakes.archive_store.located import is_folder_at, is_package_at
 from pinakes.dedupe.decide.trust import Trust
+from pinakes.dedupe.run.collection_runs import COMPARE
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
 from pinakes.dedupe.validate.file_pairs import Discrepancy, Witnesses
 from pinakes.dedupe.validate.second_reader import WarcioReader
@@ -22,7 +23,6 @@ from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.index.external_sort import SortSpace
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 
-COMPARE = ("bytes", "sha256", "none")
 AnyPath = str | os.PathLike[str]
 
 

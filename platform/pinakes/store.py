@@ -1,23 +1,30 @@
-"""A store from Python, for researchers and notebooks: captures, payloads, manifest lines.
+"""A store from Python: captures, payloads, manifest lines; and its duplicates.
 
-Reads only.  Layer: above `profile`; exported as `pinakes.open_store`.
+Layer: above `profile`; exported as `pinakes.open_store`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+from pinakes import __version__
+from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import Placed, get_captures, place_captures, scan_captures_of
+from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.lookup import DEFAULT_LIMIT, answer_all
 from pinakes.catalog.payloads import open_body, read_body
 from pinakes.config import load_configuration
 from pinakes.dedupe.run.collection import Collection
-from pinakes.errors import ConfigError, InputRefused
+from pinakes.dedupe.run.collection_runs import COMPARE, CollectionRuns, OldGenerations
+from pinakes.dedupe.run.old_generations import Dropped
+from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
+from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
+from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.urlkey import urlkey
@@ -83,6 +90,24 @@ class LookupAnswer:
     def since(self) -> datetime | None:
         """When the first of these captures landed."""
         return min((capture.landed for capture in self.captures), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupeRun:
+    """What one run of `Store.dedupe` did.
+
+    `left_full` counts duplicates that stayed full, by reason; `dropped` are the old generations
+    that were deleted; `problems` are files, bodies and records that took no part, or stayed as they
+    are, and that somebody must look at.
+    """
+
+    run: str
+    files: int
+    revisits: int
+    saved_bytes: int
+    left_full: Mapping[str, int]
+    dropped: tuple[str, ...]
+    problems: tuple[PinakesError, ...]
 
 
 class Store:
@@ -156,6 +181,67 @@ class Store:
         """A manifest line per capture of a collection, from the sidecars."""
         return Collection(self._stores.rows, self._stores.archive, collection).lines()
 
+    def dedupe(
+        self,
+        crawl: str | None = None,
+        *,
+        collection: str = "default",
+        compare: str = "bytes",
+        sample_bytes: float = 0.001,
+        seed: str = "",
+        min_saving_bytes: int | None = DEFAULT_MIN_SAVING_BYTES,
+        min_file_saving: float = 0.01,
+        drop_old: timedelta | None = None,
+    ) -> list[DedupeRun]:
+        """Write duplicates as revisits, as `pinakes dedupe` does: of a crawl, against all before
+        it, or of all crawls of a collection.
+
+        The options are those of the verb.  With `drop_old` the generations that were replaced so
+        long ago are deleted, once what they hold was read elsewhere.  Killed anywhere, the next
+        call completes what was begun: then there are two runs.
+
+        Raises:
+            ConfigError: an unknown crawl or way to compare.
+            Conflict: another act works on the collection, or did not finish.
+            DigestMismatch: all crawls are asked for, and the catalogue has lost some.
+            StoreUnavailable: the disk is full, or a file cannot be read.
+        """
+        if compare not in COMPARE:
+            raise ConfigError(f"compare is {compare!r}, and should be one of {', '.join(COMPARE)}")
+        rows, archive, actor = self._stores.rows, self._stores.archive, Actor()
+        if crawl is not None:
+            collection = require_crawl(rows, crawl).facts.collection
+        dropped: list[Dropped] = []
+        old = OldGenerations(
+            rows=rows,
+            archive=archive,
+            actor=actor,
+            grace_ms=drop_old // timedelta(milliseconds=1) if drop_old is not None else 0,
+            on_dropped=dropped.append,
+        )
+        runs = CollectionRuns(
+            rows=rows,
+            archive=archive,
+            runs_folder=self._stores.runs_folder,
+            actor=actor,
+            software=f"pinakes {__version__}",
+            old=old if drop_old is not None else None,
+        )
+        request = DedupeRequest(
+            collection=collection,
+            crawl=crawl,
+            compare=compare != "none",
+            sample_bytes=sample_bytes if compare == "sha256" else None,
+            seed=seed,
+            min_saving_bytes=min_saving_bytes,
+            min_file_saving=min_file_saving,
+        )
+        done = []
+        for report in runs.dedupe(request):
+            done.append(_run_of(report, dropped))
+            dropped.clear()
+        return done
+
     def _placed(self, capture: Capture) -> Placed:
         """Where it is now: the file may have been rewritten since it was found."""
         rows = self._stores.rows
@@ -174,6 +260,18 @@ def open_store(folder: str | Path) -> Iterator[Store]:
     )
     with open_stores(configuration) as stores:
         yield Store(stores)
+
+
+def _run_of(report: DedupeReport, dropped: Iterable[Dropped]) -> DedupeRun:
+    return DedupeRun(
+        run=report.run,
+        files=report.files,
+        revisits=report.refs.records,
+        saved_bytes=report.refs.saved_bytes,
+        left_full=dict(report.refs.left_full),
+        dropped=tuple(one.name for one in dropped),
+        problems=tuple(report.amiss),
+    )
 
 
 def _digits(time: str | datetime) -> str:

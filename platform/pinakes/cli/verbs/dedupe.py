@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 from pinakes import __version__
@@ -15,8 +12,6 @@ from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl, scan_crawls
 from pinakes.catalog.dropped import drop_old_words
-from pinakes.catalog.file_rows import FileEntry
-from pinakes.catalog.run_rows import STOPPED, has_ended
 from pinakes.catalog.unknown_files import require_crawls_known
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
@@ -29,16 +24,19 @@ from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.dedupe_files import FilesCall, dedupe_files
 from pinakes.cli.verbs.dedupe_forecast import forecast
 from pinakes.cli.verbs.dedupe_jobs import tasks_by_jobs
-from pinakes.cli.verbs.dedupe_workers import ALONE, RunProcesses, committers, run_processes
+from pinakes.cli.verbs.dedupe_workers import committers, run_processes
 from pinakes.config import Configuration, parse_fraction
 from pinakes.counts import count_of
 from pinakes.dedupe.decide.trust import Trust
-from pinakes.dedupe.run.collection import Collection
-from pinakes.dedupe.run.file_commit import Commit
-from pinakes.dedupe.run.mending import Mender
-from pinakes.dedupe.run.old_generations import Dropped, Mend, drop_old_generations
-from pinakes.dedupe.run.remaining import Remaining
-from pinakes.dedupe.run.run_files import RunFiles, clear_ended_runs
+from pinakes.dedupe.run.collection_runs import (
+    COMPARE,
+    VERB,
+    CollectionRuns,
+    Executors,
+    OldGenerations,
+)
+from pinakes.dedupe.run.old_generations import Dropped
+from pinakes.dedupe.run.progress import UNWATCHED
 from pinakes.dedupe.run.run_report import (
     CLAIMED,
     KEPT_FULL,
@@ -47,14 +45,11 @@ from pinakes.dedupe.run.run_report import (
     DedupeRequest,
     policies_text,
 )
-from pinakes.dedupe.run.store_run import StoreRun
 from pinakes.dedupe.run.tasks import Tasks
-from pinakes.dedupe.run.waves import Drop, drop_each
 from pinakes.errors import ConfigError, DigestMismatch, MalformedRecord
 from pinakes.ingest.tally import Tally
 from pinakes.profile import Stores, open_stores
 
-_VERB = "dedupe"
 _UNCHANGED = {
     "min-file-saving": "would save less than min_file_saving",
     "larger than max-extra-bytes": "larger than max_extra_bytes",
@@ -102,7 +97,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--compare",
-        choices=("bytes", "sha256", "none"),
+        choices=COMPARE,
         default="bytes",
         help="compare payloads byte for byte; or take equal SHA-256 for equal, but compare bytes "
         "where SHA-1 disagrees, and of a sample; or read nothing (default: bytes)",
@@ -159,7 +154,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.output is not None:
         return dedupe_files(files_call_of(arguments), configuration_of(arguments), console)
     tally = Tally()
-    with metrics_file(arguments.metrics_file, _VERB, tally, console) as job:
+    with metrics_file(arguments.metrics_file, VERB, tally, console) as job:
         job.exit = _dedupe(call_of(arguments), configuration_of(arguments), console, tally)
     return job.exit
 
@@ -223,93 +218,70 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
     ):
         request = _request(call, configuration, stores)
         if call.crawl is None:
-            require_crawls_known(stores.rows, stores.archive, request.collection)
             _say_if_there_is_none(stores, request.collection, console)
+        old = _old_generations(call, stores, console)
         if call.forecast_from is not None:
+            if call.crawl is None:
+                require_crawls_known(stores.rows, stores.archive, request.collection)
             forecast(request, call.forecast_from, call.decisions, stores, console)
-            return _plan_drop(call, request.collection, stores, console)
-        actor = Actor()
+            return _plan_drop(old, request.collection, console)
+
+        def tasks(act: Act, wanted: DedupeRequest) -> Tasks:
+            return tasks_by_jobs(call.runner, wanted, configuration, act, console)
+
+        def on_resumed(run: str) -> None:
+            console.say(f"going on with {run}, which was not finished")
+
+        runs = CollectionRuns(
+            rows=stores.rows,
+            archive=stores.archive,
+            runs_folder=stores.runs_folder,
+            actor=Actor(),
+            software=f"pinakes {__version__}",
+            executors=Executors(tasks, commit) if by_jobs else processes,
+            old=old,
+            # Jobs show their own.
+            watched=lambda: nullcontext(UNWATCHED) if by_jobs else Steps(console, VERB),
+            on_resumed=on_resumed,
+        )
         is_well = True
-        while True:
-            act = Act.begin(stores.rows, stores.archive, actor, _VERB, request.collection)
-            wanted, again = _what_to_do(act, request)
-            if again:
-                console.say(f"going on with {act.name}, which was not finished")
-            drop = last_drop = mender = None
-            if call.grace_ms is not None:
-                remaining = Remaining(stores.rows, stores.archive)
-                drop = partial(_drop, call.grace_ms, stores, remaining, actor, console)
-                mender = Mender(act, remaining)
-                last_drop = partial(drop, mend=mender.mend)
-            execute = partial(
-                _execute,
-                stores,
-                act,
-                wanted,
-                console,
-                drop,
-                last_drop=last_drop,
-                processes=processes,
-            )
-            if by_jobs:
-                tasks = tasks_by_jobs(call.runner, wanted, configuration, act, console)
-                execute = partial(execute, tasks=tasks, commit=commit)
-            report = execute()
-            if mender is not None:
-                report.files_mended, report.records_mended = mender.files, mender.records
-            clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
+        for report in runs.dedupe(request):
             # Also of a run that was resumed: nothing else reports it.
             _tell(report, request.collection, console)
             if report.files and call.grace_ms is None:
                 _say_next(call, configuration, console)
             is_well = is_well and not report.amiss
-            if wanted == request or not report.is_complete:
-                break
     return Exit.DONE if is_well else Exit.SOME_FAILED
 
 
-def _plan_drop(call: DedupeCall, collection: str, stores: Stores, console: Console) -> Exit:
-    """Say which generations would be dropped now, and which kept, and why."""
+def _old_generations(call: DedupeCall, stores: Stores, console: Console) -> OldGenerations | None:
+    """Those that may go, each told of."""
     if call.grace_ms is None:
-        return Exit.DONE
-    remaining = Remaining(stores.rows, stores.archive)
-    drop = partial(_drop, call.grace_ms, stores, remaining, Actor(), console, dry_run=True)
-    entries = Collection(stores.rows, stores.archive, collection).entries.values()
-    problems = list(drop_each(drop, entries))
-    for problem in problems:
-        console.warn(problem)
-    return Exit.SOME_FAILED if problems else Exit.DONE
+        return None
+    is_plan = call.forecast_from is not None
+    field, verb = ("would_drop", "would drop") if is_plan else ("dropped", "dropped")
 
-
-def _drop(
-    grace_ms: int,
-    stores: Stores,
-    remaining: Remaining,
-    actor: Actor,
-    console: Console,
-    entries: Iterable[FileEntry],
-    *,
-    mend: Mend | None = None,
-    dry_run: bool = False,
-) -> Iterator[Dropped]:
-    """Drop what has been replaced for the grace time, telling of each."""
-    for dropped in drop_old_generations(
-        stores.rows,
-        stores.archive,
-        entries,
-        remaining=remaining,
-        now_ms=actor.now_ms(),
-        wait_until_unpinned=partial(actor.wait_until_unpinned, stores.rows),
-        grace_ms=grace_ms,
-        mend=mend,
-        dry_run=dry_run,
-    ):
+    def say(dropped: Dropped) -> None:
         name, size = dropped
-        field, verb = ("would_drop", "would drop") if dry_run else ("dropped", "dropped")
         console.result(
             {field: name, "bytes": size}, text=f"{verb} {name}, {count_of(size, 'byte')}"
         )
-        yield dropped
+
+    return OldGenerations(
+        rows=stores.rows,
+        archive=stores.archive,
+        actor=Actor(),
+        grace_ms=call.grace_ms,
+        on_dropped=say,
+    )
+
+
+def _plan_drop(old: OldGenerations | None, collection: str, console: Console) -> Exit:
+    """Say which generations would be dropped now, and which kept, and why."""
+    problems = old.plan(collection) if old is not None else []
+    for problem in problems:
+        console.warn(problem)
+    return Exit.SOME_FAILED if problems else Exit.DONE
 
 
 def _request(call: DedupeCall, configuration: Configuration, stores: Stores) -> DedupeRequest:
@@ -340,71 +312,6 @@ def _say_if_there_is_none(stores: Stores, collection: str, console: Console) -> 
     if collection not in found:
         others = f"; there are in {', '.join(sorted(found))}: --collection NAME" if found else ""
         console.say(f"collection {collection} has no crawl{others}")
-
-
-def _what_to_do(act: Act, request: DedupeRequest) -> tuple[DedupeRequest, bool]:
-    """The unfinished run's request, where there is one; else ours."""
-    facts = act.noted() if act.is_resumed else None
-    if facts is not None:
-        return DedupeRequest(**json.loads(facts.arguments[0])), True
-    act.note(
-        software=f"pinakes {__version__}",
-        arguments=(json.dumps(asdict(request), sort_keys=True),),
-    )
-    return request, False
-
-
-def _execute(
-    stores: Stores,
-    act: Act,
-    request: DedupeRequest,
-    console: Console,
-    drop: Drop | None,
-    *,
-    last_drop: Drop | None = None,
-    tasks: Tasks | None = None,
-    commit: Commit | None = None,
-    processes: RunProcesses = ALONE,
-) -> DedupeReport:
-    work = StoreRun(
-        act,
-        RunFiles(stores.runs_folder / act.name),
-        request,
-        drop=drop,
-        last_drop=last_drop,
-        tasks=tasks,
-        commit=commit,
-        compare=processes.compare,
-        rewrite=processes.rewrite,
-    )
-    with act:
-        with nullcontext() if tasks is not None else Steps(console, _VERB) as steps:
-            report = work.execute(_KeptAct(act, steps))
-        if not report.is_complete:
-            # Another run would decide anew, and find what a process that died has published.
-            act.leave()
-        elif report.is_stopped:
-            act.conclude(STOPPED)
-    return report
-
-
-class _KeptAct:
-    """Keeps a run's lease while it goes on, and has its steps shown; None: jobs have their own."""
-
-    def __init__(self, act: Act, steps: Steps | None) -> None:
-        self._act = act
-        self._steps = steps
-
-    def begin(self, step: str, total_bytes: int) -> None:
-        """The step before is done, and another begins."""
-        if self._steps is not None:
-            self._steps.begin(step, total_bytes)
-
-    def advance(self, count: int) -> None:
-        """Go on.  Raises Conflict where somebody has taken this run for a dead one."""
-        self._act.keep()
-        if self._steps is not None:
-            self._steps.advance(count)
 
 
 def _tell(report: DedupeReport, collection: str, console: Console) -> None:

@@ -21,11 +21,11 @@ from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.contents import Batch, Compared, compare_batch
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.batches import FileTask
+from pinakes.dedupe.run.collection_runs import HERE, Executors
 from pinakes.dedupe.run.file_commit import Commit, FileCommitter
-from pinakes.dedupe.run.file_rewriting import FileRewriter, RevisitRules, Rewrite
+from pinakes.dedupe.run.file_rewriting import FileRewriter, RevisitRules
 from pinakes.dedupe.run.rewriting_run import Committed
 from pinakes.dedupe.run.run_files import RunFiles
-from pinakes.dedupe.run.store_run import CompareFor
 from pinakes.dedupe.run.stored_files import StoredFiles
 from pinakes.dedupe.run.tasks import FileOutcome
 from pinakes.errors import StoreUnavailable
@@ -36,16 +36,6 @@ from pinakes.warc.file_progress import Advance
 _AHEAD = 2
 """Files that are looked at ahead for each process."""
 _WAIT_S = 1.0
-
-
-class RunProcesses(NamedTuple):
-    """What processes do for a run; None: this process does."""
-
-    compare: CompareFor | None
-    rewrite: Rewrite | None
-
-
-ALONE = RunProcesses(None, None)
 
 
 class _Comparing(NamedTuple):
@@ -79,13 +69,15 @@ def committers(count: int, configuration: Configuration) -> Iterator[Commit | No
 
 
 @contextmanager
-def run_processes(count: int, configuration: Configuration) -> Iterator[RunProcesses]:
+def run_processes(count: int, configuration: Configuration) -> Iterator[Executors]:
     """Comparing and rewriting by so many processes; see `committers`."""
     if count == 1:
-        yield ALONE
+        yield HERE
         return
     with Workers(count, partial(_working, configuration)) as workers:
-        yield RunProcesses(partial(_compared, workers), partial(_rewritten, workers, count))
+        yield Executors(
+            compare=partial(_compared, workers), rewrite=partial(_rewritten, workers, count)
+        )
 
 
 @contextmanager
