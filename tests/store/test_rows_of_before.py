@@ -33,7 +33,7 @@ def members_of(wacz: Path) -> list[bytes]:
 class Site:
     """Two crawls of one page, each with another one, deduplicated; c2 has a revisit."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, drops: bool = True) -> None:
         self.folder = folder
         self.store = folder / "store"
         self.call("init")
@@ -43,8 +43,10 @@ class Site:
             records = [Rec(uri=uri, date=date, body=BODY), other]
             write_set(folder / f"c{number}", [ArchiveFile("a", records, "gzip", number * 10)])
             self.call("ingest", str(folder / f"c{number}"), "--crawl", f"c{number}")
+        shutil.copy(self.rows(), folder / "landed.sqlite")
         self.call(*DEDUPE)
-        self.call(*DROP)
+        if drops:
+            self.call(*DROP)
 
     def ask(self, *words: str) -> CompletedProcess[str]:
         return call_here(self.folder, *words, "--store", str(self.store))
@@ -120,6 +122,26 @@ def test_what_was_withdrawn_since_stays_withdrawn(site: Site, act: tuple[str, ..
     assert hashlib.sha256(later.read_bytes()).hexdigest() == sha256
 
 
+@pytest.mark.parametrize(
+    "act",
+    [("zstd", "compress", "c2", "--min-file-saving", "0"), ACTS["dedupe"]],
+    ids=["zstd", "dedupe"],
+)
+def test_a_later_generation_that_holds_nothing_more_stays(
+    tmp_path: Path, act: tuple[str, ...]
+) -> None:
+    """The rows that know it may come back."""
+    site = Site(tmp_path, drops=False)
+    newer = site.rows()
+    site.put_back(tmp_path / "landed.sqlite")
+    before = site.files()
+    assert any("/g2/" in name for name in before)
+    site.call(*act, code=3)
+    assert site.files().items() >= before.items()
+    site.put_back(newer)
+    assert "nothing found" in site.call("fsck", "--full")
+
+
 @pytest.mark.parametrize("verb", ["backup", "fsck"])
 def test_they_are_named(site: Site, verb: str) -> None:
     old = site.rows()
@@ -135,7 +157,12 @@ def lose(site: Site, column: bytes, row: bytes = b"c2/a.warc.gz") -> None:
         assert done.rowcount
 
 
-LOST = {"state": b"l:state", "current": b"l:generation", "facts": b"f:generation.2"}
+LOST = {
+    "state": b"l:state",
+    "current": b"l:generation",
+    "facts": b"f:generation.2",
+    "what landed": b"f:facts",
+}
 # Who rewrites nothing of a file does not ask what it was; a crawl goes with all its files.
 FACTS_NOT_ASKED = ("dedupe", "purge")
 
@@ -217,3 +244,18 @@ def test_a_damaged_catalogue_is_not_backed_up(site: Site) -> None:
         file.seek((page - 1) * size)
         file.write(b"\xff" * size)
     site.call("backup", str(site.folder / "backup"), code=4)
+
+
+@pytest.mark.parametrize("references", ["promote", "refuse"])
+def test_a_crawl_whose_rows_are_lost_does_not_go(site: Site, references: str) -> None:
+    """What refers to its records is found by them."""
+    with closing(sqlite3.connect(site.store / "rows.sqlite")) as rows, rows:
+        done = rows.execute("DELETE FROM captures WHERE CAST(row AS TEXT) LIKE 'org,example)/1 %'")
+        assert done.rowcount
+    before = site.files()
+    said = site.call("crawl", "purge", "c1", "--references", references, code=3)
+    assert "c1/a.warc.gz: rows of 1 capture in it are lost" in said
+    assert site.files() == before
+    site.call("fsck", "--full", "--repair", code=1)
+    site.call("crawl", "purge", "c1", "--references", "promote")
+    assert site.bodies() == 1

@@ -15,11 +15,11 @@ from types import TracebackType
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.file_records import require_as_stored, stored_sha256_of
-from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.file_records import possible_names, require_as_stored, stored_sha256_of
+from pinakes.catalog.file_rows import Held, leave_claim, read_entry, release_claim
 from pinakes.catalog.leftovers import require_nothing_more
 from pinakes.catalog.run_rows import DONE, put_run, read_run, set_run_state
-from pinakes.errors import Conflict, PinakesError
+from pinakes.errors import Conflict, DigestMismatch, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.row_store.port import RowStore
 
@@ -33,6 +33,7 @@ from .generations import (
     Written,
     move_to_generation,
     publish_taken,
+    take_back_generation,
     write_generation,
 )
 from .leases import (
@@ -206,6 +207,7 @@ class Act:
         `is_mended`: the old one may be damaged.  `note` is called when the new one is published,
         and readers see no change yet.  Raises as `write_generation` and `move_to_generation`.
         """
+        self._require_nothing_later(held)
 
         def write() -> Written:
             contents, check = parts()
@@ -249,6 +251,7 @@ class Act:
             Conflict: another act has moved the file.
             DigestMismatch: what it was written from is not what was stored; or as `publish_taken`.
         """
+        self._require_nothing_later(held)
         entry = read_entry(self.rows, held.archive_file)
         old = entry.current
         if (old.number + 1, old.name) != (written.generation, written.old_name):
@@ -266,6 +269,31 @@ class Act:
         move_to_generation(
             self.rows, self.archive, held, written, why=self.verb, marks=marks(), at=self.at
         )
+
+    def take_back(self, held: Held) -> None:
+        """Delete what an act has left of a generation of a file that it did not make current.
+
+        Raises DigestMismatch where that alone holds a record whole: the claim is left.
+        """
+        try:
+            take_back_generation(self.rows, self.archive, held)
+        except PinakesError:
+            leave_claim(self.rows, held)
+            raise
+
+    def _require_nothing_later(self, held: Held) -> None:
+        """Raise DigestMismatch where a later generation of a file is there that no act which died
+        can have left: the rows are older than the files."""
+        if held.took_over or (self._lease is not None and self.is_resumed):
+            return
+        entry = read_entry(self.rows, held.archive_file)
+        for name in possible_names(entry.archive_file, entry.generation + 1):
+            if self.archive.size(name) is not None:
+                raise DigestMismatch(
+                    "a later generation than the catalogue knows is there, and stays: see "
+                    "`pinakes fsck`; nothing of this file was changed",
+                    file=name,
+                )
 
     # --- the lease
 

@@ -230,6 +230,8 @@ def _sidecar(archive: ArchiveReader, name: str) -> Iterator[BinaryIO]:
     except InputRefused as error:
         if error.file != sidecar or archive.size(sidecar) is not None:
             raise
+        if archive.size(name) is None:
+            raise InputRefused("file not found in the store", file=name) from error
         raise InputRefused(
             "its sidecar is missing: `pinakes fsck --repair` makes it anew", file=name
         ) from error

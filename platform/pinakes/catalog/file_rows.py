@@ -86,11 +86,15 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A claim that was taken: its cell, and whether it resumes an act."""
+    """A claim that was taken: its cell, and whether it resumes an act.
+
+    `took_over`: an act that died, or left it, had it before.
+    """
 
     archive_file: str
     claim: Claim
     resumed: bool
+    took_over: bool = False
 
 
 def read_entry(store: RowStore, archive_file: str) -> FileEntry:
@@ -130,15 +134,16 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         return read_cell(cls, TABLE, row)
 
     state, generation = read(FileStateCell), read(CurrentGeneration)
-    is_whole = state is None or state.state != FileState.STORED.value or generation is not None
     facts, decided = read(FileFacts), read(FirstDecision)
+    is_stored = state is not None and state.state == FileState.STORED.value
+    has_lost = is_stored and (generation is None or facts is None)
     is_of_this_landing = facts is not None and decided and decided.landing == facts.act
     kept = read(ReferencesKept)
     return FileEntry(
         archive_file=archive_file,
         facts=facts,
-        # Which generation is current is lost: like a file whose state is.
-        state=parse_state(state.state) if state is not None and is_whole else None,
+        # One that has lost what it was, or which generation is current, is not known.
+        state=parse_state(state.state) if state is not None and not has_lost else None,
         generation=generation.generation if generation is not None else 1,
         ending=generation.ending if generation is not None else None,
         claim=read(Claim),
@@ -227,7 +232,8 @@ def take_claim(
         goes_on=lambda last: _verb(last) == _verb(act),
         after_ms=after_ms,
     )
-    return Held(archive_file=archive_file, claim=claim, resumed=resumed)
+    took_over = resumed or bool(claim.dead)
+    return Held(archive_file=archive_file, claim=claim, resumed=resumed, took_over=took_over)
 
 
 def _cell_of(archive_file: str) -> ClaimedCell:
@@ -254,6 +260,11 @@ def renew_claim(store: RowStore, held: Held, now_ms: int) -> Held:
     """Extend the claim; Raises Conflict as `require_claim` does."""
     cell = _cell_of(held.archive_file)
     return replace(held, claim=cell.renew(store, held.claim, expires_ms=now_ms + LEASE_MS))
+
+
+def leave_claim(store: RowStore, held: Held) -> None:
+    """Leave what was begun of the file unfinished: whoever claims it next takes it over."""
+    _cell_of(held.archive_file).renew(store, held.claim, expires_ms=1)
 
 
 def release_claim(store: RowStore, held: Held) -> None:

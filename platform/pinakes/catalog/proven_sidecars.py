@@ -107,7 +107,7 @@ class ProvenSidecars:
 def _unproven(name: str, why: str, offset: int | None = None) -> DigestMismatch:
     return DigestMismatch(
         f"what it refers to is not known for sure ({why}), and nothing is deleted: "
-        "`pinakes fsck --full` tells what is damaged, and what mends it",
+        "`pinakes fsck --full --repair` mends that, unless the file itself is damaged or missing",
         file=name,
         offset=offset,
     )

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.counts import count_of
 from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.capture_cells import DigestEntry, Pin
 from pinakes.hbase_schema.capture_keys import encode_urlkey
@@ -129,6 +130,8 @@ def scan_references(
     for entry in scan_entries(store, crawl):
         full = _full_rows(_rows_of_leaving(store, archive, entry, proven))
         while batch := list(islice(full, _BATCH_ROWS)):
+            if proven is not None and entry.state is FileState.STORED:
+                _require_rows(store, batch, entry)
             if asked:
                 for row in batch:
                     names.add(row, entry.archive_file)
@@ -143,6 +146,20 @@ def scan_references(
             yield from finder.references_of(
                 batch, names, entry.archive_file, is_proven=proven is not None
             )
+
+
+def _require_rows(store: RowStore, batch: Sequence[SidecarRow], entry: FileEntry) -> None:
+    """Raise DigestMismatch where captures of a file have lost their rows: what refers to them is
+    found, and led elsewhere, by these."""
+    keys = [row.row_key for row in batch if row.row_key is not None]
+    there = get_captures(store, keys)
+    missing = sum(key not in there for key in keys)
+    if missing:
+        raise DigestMismatch(
+            f"rows of {count_of(missing, 'capture')} in it are lost, and nothing is deleted: "
+            "`pinakes fsck --repair` writes them again",
+            file=entry.stored_name,
+        )
 
 
 def _others(store: RowStore, crawl: str, collection: str) -> Iterator[FileEntry]:

@@ -140,7 +140,7 @@ class UnknownFiles:
         )
         first = next((name for name in names if self._archive.size(name) is not None), place.name)
         if first != place.name:
-            return f"leave it until {first} has landed again; then `pinakes dedupe` may replace it"
+            return f"leave it until {first} has landed again; then it can go"
         if place.ending is not None:
             return "put the rows back from a backup"
         crawl = crawl_of(archive_file)

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
-from pinakes.acts.generations import take_back_generation
 from pinakes.acts.leases import (
     read_lease,
 )
@@ -132,27 +131,34 @@ class Purger:
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
             has_begun = require_crawl(self._rows, entry.crawl).state == PURGING
+            is_kept = False
             if report.problems and not has_begun:
-                self._take_back(act, entry, report)
-            if has_begun or report.is_to_go_on:
+                is_kept = self._take_back(act, entry, report)
+            if has_begun or is_kept or report.is_to_go_on:
                 # Run again, it goes on; until then nothing new refers to what remains.
                 act.leave()
             elif not report.is_complete:
                 act.conclude(FAILED)
         return report
 
-    def _take_back(self, act: Act, entry: CrawlEntry, report: PurgeReport) -> None:
-        """Leave nothing of what could not be done, and report what was."""
+    def _take_back(self, act: Act, entry: CrawlEntry, report: PurgeReport) -> bool:
+        """Leave nothing of what could not be done, and report what was.
+
+        Whether something stays all the same: it alone is whole.
+        """
+        is_kept = False
         if not report.is_to_go_on:
             try:
                 self._settle_left(act, entry, release=True)
-            except Conflict as problem:
+            except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
+                is_kept = not isinstance(problem, Conflict)
         report.files = report.captures = report.freed_bytes = 0
         with suppress(*ONE_FILE_ONLY):  # as it failed before
             collection = self._collection(entry)
             found = self._find(collection, entry.crawl)
             self._keep_done(found, report)
+        return is_kept
 
     def _keep_done(self, found: References, report: PurgeReport) -> None:
         """Report no change of what still refers to the crawl."""
@@ -346,7 +352,7 @@ class Purger:
             held = act.claim(name)
             settle_changed_rows(self._rows, self._archive, held, file)
             if release:
-                take_back_generation(self._rows, self._archive, held)
+                act.take_back(held)
                 release_claim(self._rows, held)
             self._at("settled")
 

@@ -16,9 +16,9 @@ from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_
 from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.references import BY_DEDUPE, scan_references
 from pinakes.catalog.references import Reference as Found
-from pinakes.catalog.sidecar import sidecar_name
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.run.collection import Collection
-from pinakes.errors import Conflict, PinakesError
+from pinakes.errors import Conflict, PinakesError, UnresolvedReference
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.withdraw.changed_rows import has_changed
@@ -89,6 +89,9 @@ def survey_references(
                 result.ours.append(Reference(name, row, row.original_key or original))
             elif row.type == "revisit" and original in originals:
                 capture, body = originals[original]
+                if body.is_duplicate:
+                    result.problems.append(_lost_original(name, row))
+                    continue
                 result.theirs.append(Reference(name, as_full(row, capture), original))
                 result.bodies[row.row_key] = body
             else:
@@ -100,6 +103,15 @@ def survey_references(
         for key, one in found_by.items()
     ]
     return result
+
+
+def _lost_original(name: str, row: SidecarRow) -> UnresolvedReference:
+    return UnresolvedReference(
+        "refers to a record that is a revisit by now, whose original the catalogue does not have: "
+        "see `pinakes fsck`",
+        file=name,
+        offset=row.offset,
+    )
 
 
 def _find_ours(collection: Collection, result: References) -> None:

@@ -19,7 +19,6 @@ from datetime import datetime, timezone
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
-from pinakes.acts.generations import take_back_generation
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_rows import read_entries, release_claim, set_withdrawing
 from pinakes.catalog.proven_sidecars import ProvenSidecars
@@ -172,12 +171,20 @@ class Withdrawer:
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
                 if not isinstance(problem, Conflict):
-                    self._release_left(act)
+                    self._take_back(act, report)
             if any(isinstance(problem, Conflict) for problem in report.problems):
                 act.leave()  # run again, it goes on
             elif not report.is_complete:
                 act.conclude(FAILED)
         return report
+
+    def _take_back(self, act: Act, report: WithdrawalReport) -> None:
+        """Leave nothing of what could not be done, but what alone is whole."""
+        try:
+            self._release_left(act)
+        except ONE_FILE_ONLY as problem:
+            report.problems.append(problem)
+            act.leave()
 
     def _survey(
         self,
@@ -251,7 +258,7 @@ class Withdrawer:
             if claim is not None and claim.expires_ms and claim.act.startswith(f"{VERB}-"):
                 held = act.claim(entry.archive_file)
                 settle_changed_rows(self._rows, self._archive, held, entry)
-                take_back_generation(self._rows, self._archive, held)
+                act.take_back(held)
                 release_claim(self._rows, held)
 
     def _note(self, act: Act, request: WithdrawalRequest, found: Survey) -> None:

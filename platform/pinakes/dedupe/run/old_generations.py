@@ -64,7 +64,7 @@ def drop_old_generations(
             for size in [archive.size(name)]
             if size is not None
         ]
-        if not old or not _is_ripe(rows, entry, now_ms - grace_ms):
+        if not old or not _is_ripe(rows, entry, now_ms, grace_ms):
             continue
         names = [name for name, _ in old]
         require_given_back(rows, archive, entry, names, remaining, None if dry_run else mend)
@@ -79,11 +79,12 @@ def drop_old_generations(
             yield Dropped(name, size)
 
 
-def _is_ripe(rows: RowStore, entry: FileEntry, before_ms: int) -> bool:
+def _is_ripe(rows: RowStore, entry: FileEntry, now_ms: int, grace_ms: int) -> bool:
     column = numbered_column(GenerationFacts, entry.generation)
     row = get_row(rows, FILES, encode_file_key(entry.archive_file), columns=[column])
     cell = row.cells.get(column) if row is not None else None
-    return cell is not None and cell.timestamp_ms <= before_ms
+    # Written just now by a clock that is ahead of this one, it is written now.
+    return cell is not None and min(cell.timestamp_ms, now_ms) <= now_ms - grace_ms
 
 
 def require_given_back(

@@ -173,7 +173,9 @@ class StoreRun:
         self._archive.delete(f"{ASIDE}/{self._run}")
         asked = self._request.crawl
         crawls = {asked} if asked is not None else self._crawls()
-        report.problems += name_unknown_files(self._rows, self._archive, sorted(crawls))
+        named = {problem.file for problem in report.problems}
+        unknown = name_unknown_files(self._rows, self._archive, sorted(crawls))
+        report.problems += (problem for problem in unknown if problem.file not in named)
         if self._last_drop is not None:
             report.problems += drop_each(self._last_drop, self._entries_now())
         report.problems += room.problems
