@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import zstandard
 
+_MAGIC = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")
 _HEAD = re.compile(rb"WARC/1\.\d\r\n((?:[^\r\n]+\r\n)+)\r\n")
 _FRAME, _SKIPPABLE = b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18"
 _FULL = (b"response", b"resource")
@@ -58,13 +59,18 @@ class Whole(NamedTuple):
         return self.get(b"WARC-Refers-To-Target-URI"), self.get(b"WARC-Refers-To-Date")
 
 
+def is_plain(data: bytes) -> bool:
+    """Whether a file is not compressed, whatever its first bytes have become."""
+    return not data.startswith(_MAGIC) and _HEAD.search(data) is not None
+
+
 def whole_pieces(data: bytes) -> Iterator[bytes]:
     """What each member or frame holds that is whole by its checksum; plain files as they are."""
     if b"\x1f\x8b\x08" in data:
         yield from _members(data)
     if _FRAME in data:
         yield from _frames(data)
-    if data.startswith(b"WARC/"):
+    if is_plain(data):
         yield data
 
 
@@ -118,8 +124,8 @@ def whole_records(data: bytes, truth: dict[str, Known]) -> Iterator[Whole]:
     A plain record has no checksum: it is whole if it has the body of the one that was captured, or
     under an id that has rotted, any body that was.
     """
-    is_plain = data.startswith(b"WARC/")
-    bodies = {known.sha256 for known in truth.values()} if is_plain else set()
+    plain = is_plain(data)
+    bodies = {known.sha256 for known in truth.values()} if plain else set()
     for piece in whole_pieces(data):
         for head in _HEAD.finditer(piece):
             fields = dict(_fields(head[1]))
@@ -133,7 +139,7 @@ def whole_records(data: bytes, truth: dict[str, Known]) -> Iterator[Whole]:
             is_full = fields.get(b"warc-type") in _FULL
             body = block.partition(b"\r\n\r\n")[2]
             whole = Whole(fields, hashlib.sha256(body).hexdigest() if is_full else None, record)
-            if is_plain and is_full:
+            if plain and is_full:
                 known = truth.get(whole.record_id)
                 if whole.sha256 not in (bodies if known is None else (known.sha256,)):
                     continue
