@@ -212,20 +212,22 @@ class Store:
         if crawl is not None:
             collection = require_crawl(rows, crawl).facts.collection
         dropped: list[Dropped] = []
-        old = OldGenerations(
-            rows=rows,
-            archive=archive,
-            actor=actor,
-            grace_ms=drop_old // timedelta(milliseconds=1) if drop_old is not None else 0,
-            on_dropped=dropped.append,
-        )
+        old = None
+        if drop_old is not None:
+            old = OldGenerations(
+                rows=rows,
+                archive=archive,
+                actor=actor,
+                grace_ms=drop_old // timedelta(milliseconds=1),
+                on_dropped=dropped.append,
+            )
         runs = CollectionRuns(
             rows=rows,
             archive=archive,
             runs_folder=self._stores.runs_folder,
             actor=actor,
             software=f"pinakes {__version__}",
-            old=old if drop_old is not None else None,
+            old=old,
         )
         request = DedupeRequest(
             collection=collection,

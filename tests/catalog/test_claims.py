@@ -16,6 +16,7 @@ from pinakes.acts.leases import (
     require_lease,
     take_lease,
 )
+from pinakes.catalog.claims import Claimant
 from pinakes.catalog.file_rows import (
     LEASE_MS,
     Held,
@@ -53,11 +54,8 @@ class Kind:
         return self._take(  # type: ignore[no-any-return]
             self.rows,
             self._name,
-            owner=owner,
-            token=f"{owner} {now_ms}",
+            Claimant(owner, f"{owner} {now_ms}", now_ms, lambda name: name in gone),
             act=act,
-            now_ms=now_ms,
-            is_gone=lambda name: name in gone,
         )
 
 

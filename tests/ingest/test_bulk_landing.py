@@ -12,6 +12,7 @@ from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
 from pinakes.acts.actor import Actor
+from pinakes.catalog.claims import Claimant
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import LEASE_MS, read_entry, scan_inflight, take_claim
 from pinakes.errors import Conflict, InputRefused, PinakesError, StoreUnavailable
@@ -223,11 +224,8 @@ def take_over(store: LandedStore) -> None:
     take_claim(
         store.rows,
         "c/b.warc.gz",
-        owner="another",
-        token="another",
+        Claimant("another", "another", ActorAt().now_ms() + LEASE_MS + 1, lambda _: False),
         act="ingest-x",
-        now_ms=ActorAt().now_ms() + LEASE_MS + 1,
-        is_gone=lambda _: False,
     )
 
 

@@ -324,16 +324,7 @@ def test_cancel_takes_out_what_a_landing_left(store: LandedStore, step: int) -> 
 
 
 def test_an_unfinished_run_of_dedupe_comes_first(store: LandedStore) -> None:
-    actor = Actor()
-    take_lease(
-        store.rows,
-        "default",
-        owner=actor.owner,
-        token="t",
-        act="dedupe-20260101T000000-1",
-        now_ms=actor.now_ms(),
-        is_gone=actor.is_gone,
-    )
+    take_lease(store.rows, "default", Actor().claimant(), act="dedupe-20260101T000000-1")
     with pytest.raises(Conflict, match="dedupe-20260101T000000-1"):
         remove(store)
 

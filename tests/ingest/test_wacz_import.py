@@ -30,6 +30,7 @@ from verbs_here import call_here
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.captures import scan_captures_of
+from pinakes.catalog.claims import Claimant
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.wacz_rows import scan_queue, scan_wacz_files, take_queued
@@ -613,11 +614,9 @@ def test_what_another_process_imports_is_left_to_it(store: LandedStore, tmp_path
             take_queued(
                 store.rows,
                 entry,
-                owner="elsewhere/1/2/3",
-                token="theirs",
+                # A tenth of a second is left.
+                Claimant("elsewhere/1/2/3", "theirs", other.now_ms() - 599_900, other.is_gone),
                 act="ingest-theirs",
-                now_ms=other.now_ms() - 599_900,  # a tenth of a second is left
-                is_gone=other.is_gone,
             )
 
     def wait() -> None:

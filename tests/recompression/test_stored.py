@@ -41,6 +41,7 @@ from zstandard import ZstdCompressionDict
 
 from pinakes.acts.actor import Actor
 from pinakes.acts.leases import read_lease
+from pinakes.catalog.claims import Claimant
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, take_claim
 from pinakes.catalog.kept_dictionaries import keep_dictionary
@@ -453,11 +454,8 @@ def test_a_claim_that_is_lost(site: Scene, runner: str | None, step: str) -> Non
             held = take_claim(
                 site.rows,
                 entry.archive_file,
-                owner="another",
-                token="another",
+                Claimant("another", "another", entry.claim.expires_ms, lambda owner: False),
                 act="ingest-1",
-                now_ms=entry.claim.expires_ms,
-                is_gone=lambda owner: False,
             )
             taken.append(held)
 

@@ -10,6 +10,7 @@ from shown_progress import Shown
 
 from pinakes.acts.actor import Actor
 from pinakes.acts.generations import Written, make_current
+from pinakes.catalog.claims import Claimant
 from pinakes.catalog.file_rows import read_entry, scan_entries, set_state, take_claim
 from pinakes.dedupe.run.progress import Unwatched, store_step
 from pinakes.errors import Conflict
@@ -49,11 +50,8 @@ def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene) -> None:
                 take_claim(
                     landed.rows,
                     entry.archive_file,
-                    owner="another",
-                    token="another",
+                    Claimant("another", "another", entry.claim.expires_ms, lambda owner: False),
                     act="remove-1",
-                    now_ms=entry.claim.expires_ms,
-                    is_gone=lambda owner: False,
                 )
 
     with pytest.raises(Conflict, match="another process has taken over it"):

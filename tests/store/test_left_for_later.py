@@ -9,6 +9,7 @@ import pytest
 from store_profiles import Land, landing
 
 from pinakes.acts.actor import Actor
+from pinakes.catalog.claims import Claimant
 from pinakes.catalog.file_rows import release_claim, scan_entries, take_claim
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.warc.revisit import Unwritable
@@ -53,11 +54,8 @@ def test_a_run_whose_file_another_act_holds_goes_on_later(land: Land) -> None:
         held = take_claim(
             stores.rows,
             last.archive_file,
-            owner="elsewhere/1/now/them",
-            token="them",
+            Claimant("elsewhere/1/now/them", "them", Actor().now_ms(), lambda owner: False),
             act="backup-1",
-            now_ms=Actor().now_ms(),
-            is_gone=lambda owner: False,
         )
     with pytest.raises(AssertionError, match="elsewhere/1/now/them is working on"):
         profile.run(*DEDUPE)

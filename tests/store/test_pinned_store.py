@@ -22,14 +22,10 @@ from pinakes.ingest.removal import CANCEL, Remover
 
 def pin(scene: Scene, *, now_ms: int | None = None) -> Claim:
     actor = Actor()
-    return take_pin(
-        scene.rows,
-        owner=actor.owner,
-        token=actor.new_token(),
-        act=actor.new_act("backup"),
-        now_ms=actor.now_ms() if now_ms is None else now_ms,
-        is_gone=actor.is_gone,
-    )
+    by = actor.claimant()
+    if now_ms is not None:
+        by = by._replace(now_ms=now_ms)
+    return take_pin(scene.rows, by, act=actor.new_act("backup"))
 
 
 @pytest.fixture

@@ -15,8 +15,14 @@ from types import TracebackType
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.file_records import possible_names, require_as_stored, stored_sha256_of
-from pinakes.catalog.file_rows import Held, leave_claim, read_entry, release_claim
+from pinakes.catalog.file_records import possible_names, read_current, require_as_stored
+from pinakes.catalog.file_rows import (
+    FileEntry,
+    Held,
+    leave_claim,
+    read_entry,
+    release_claim,
+)
 from pinakes.catalog.leftovers import require_nothing_more
 from pinakes.catalog.run_rows import DONE, put_run, read_run, set_run_state
 from pinakes.errors import Conflict, DigestMismatch, PinakesError
@@ -45,12 +51,7 @@ from .leases import (
     require_lease,
 )
 
-At = Callable[[str], None]
 _RENEW_MS = 60_000
-
-
-def no_step(step: str) -> None:
-    """Go on: nobody wants to know of a step."""
 
 
 class Act:
@@ -68,7 +69,7 @@ class Act:
         name: str,
         *,
         lease: HeldLease | None = None,
-        at: At = no_step,
+        at: Callable[[str], None] = lambda step: None,
     ) -> None:
         """`lease` is None where another process holds it for the act, or it works without one.
         `at` is called after each step, with its name: tests end the process there."""
@@ -94,7 +95,7 @@ class Act:
         name: str | None = None,
         resumes: Callable[[str], bool] = lambda act: True,
         hint: Callable[[str], str] = lambda act: "",
-        at: At = no_step,
+        at: Callable[[str], None] = lambda step: None,
     ) -> Act:
         """Take a collection's lease for a new act of a verb, or for one of its own that died.
 
@@ -170,7 +171,7 @@ class Act:
             Conflict: another act has it, or the lease is lost.
         """
         self.keep()
-        after_ms = self._lease.lease.act_time_ms if self._lease is not None else 0
+        after_ms = self.time_ms if self._lease is not None else 0
         held = self.actor.claim(self.rows, archive_file, act=self.name, after_ms=after_ms)
         return clear_dead_asides(self.archive, held)
 
@@ -207,17 +208,18 @@ class Act:
         `is_mended`: the old one may be damaged.  `note` is called when the new one is published,
         and readers see no change yet.  Raises as `write_generation` and `move_to_generation`.
         """
-        self._require_nothing_later(held)
+        entry = read_entry(self.rows, held.archive_file)
+        self._require_nothing_later(held, entry)
+        stored_sha256 = None if is_mended else read_current(self.rows, entry).sha256
 
         def write() -> Written:
             contents, check = parts()
-            entry = read_entry(self.rows, held.archive_file)
             return write_generation(
                 self.archive,
                 self.archive,
                 entry.current,
                 contents,
-                stored_sha256=None if is_mended else stored_sha256_of(self.rows, entry),
+                stored_sha256=stored_sha256,
                 token=held.claim.token,
                 check=check,
                 annotate=annotate,
@@ -251,12 +253,12 @@ class Act:
             Conflict: another act has moved the file.
             DigestMismatch: what it was written from is not what was stored; or as `publish_taken`.
         """
-        self._require_nothing_later(held)
         entry = read_entry(self.rows, held.archive_file)
+        self._require_nothing_later(held, entry)
         old = entry.current
         if (old.number + 1, old.name) != (written.generation, written.old_name):
             raise Conflict("another act has moved this file's records", file=held.archive_file)
-        require_as_stored(old.name, written.old_sha256, stored_sha256_of(self.rows, entry))
+        require_as_stored(old.name, written.old_sha256, read_current(self.rows, entry).sha256)
         publish_taken(
             self.rows,
             self.archive,
@@ -281,12 +283,11 @@ class Act:
             leave_claim(self.rows, held)
             raise
 
-    def _require_nothing_later(self, held: Held) -> None:
+    def _require_nothing_later(self, held: Held, entry: FileEntry) -> None:
         """Raise DigestMismatch where a later generation of a file is there that no act which died
         can have left: the rows are older than the files."""
         if held.took_over or (self._lease is not None and self.is_resumed):
             return
-        entry = read_entry(self.rows, held.archive_file)
         for name in possible_names(entry.archive_file, entry.generation + 1):
             if self.archive.size(name) is not None:
                 raise DigestMismatch(

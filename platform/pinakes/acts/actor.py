@@ -9,6 +9,7 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinakes.catalog.claims import Claimant
 from pinakes.catalog.file_rows import Held, take_claim
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.row_store.port import RowStore
@@ -46,30 +47,17 @@ class Actor:
         moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
         return f"{verb}-{moment}-{uuid.uuid4().hex[:8]}"
 
+    def claimant(self) -> Claimant:
+        """This worker, now, with the token of one claim."""
+        return Claimant(self.owner, self.new_token(), self.now_ms(), self.is_gone)
+
     def claim(self, rows: RowStore, archive_file: str, *, act: str, after_ms: int = 0) -> Held:
         """Claim a file for an act: see `take_claim`."""
-        return take_claim(
-            rows,
-            archive_file,
-            owner=self.owner,
-            token=self.new_token(),
-            act=act,
-            now_ms=self.now_ms(),
-            is_gone=self.is_gone,
-            after_ms=after_ms,
-        )
+        return take_claim(rows, archive_file, self.claimant(), act=act, after_ms=after_ms)
 
     def lease(self, rows: RowStore, collection: str, *, act: str) -> HeldLease:
         """Take a collection's lease for an act: see `take_lease`."""
-        return take_lease(
-            rows,
-            collection,
-            owner=self.owner,
-            token=self.new_token(),
-            act=act,
-            now_ms=self.now_ms(),
-            is_gone=self.is_gone,
-        )
+        return take_lease(rows, collection, self.claimant(), act=act)
 
     def wait_until_unpinned(self, rows: RowStore) -> None:
         """Wait while a backup pins the bytes of the archive: see `acts.pinning`.
@@ -81,14 +69,7 @@ class Actor:
 
     def pin(self, rows: RowStore, *, act: str) -> Claim:
         """Pin the store for an act: see `take_pin`."""
-        return take_pin(
-            rows,
-            owner=self.owner,
-            token=self.new_token(),
-            act=act,
-            now_ms=self.now_ms(),
-            is_gone=self.is_gone,
-        )
+        return take_pin(rows, self.claimant(), act=act)
 
     def is_gone(self, owner: str) -> bool:
         """Whether the owner of a claim was a process of this host that has ended.

@@ -6,10 +6,9 @@ act time, whatever the act, so that it is resumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pinakes.catalog.claims import ClaimedCell
+from pinakes.catalog.claims import Claimant, ClaimedCell
 from pinakes.catalog.crawl_rows import TABLE
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.name_keys import encode_collection_key
@@ -46,12 +45,9 @@ def read_lease(store: RowStore, collection: str) -> Claim | None:
 def take_lease(
     store: RowStore,
     collection: str,
+    by: Claimant,
     *,
-    owner: str,
-    token: str,
     act: str,
-    now_ms: int,
-    is_gone: Callable[[str], bool],
 ) -> HeldLease:
     """Take the lease for an act, or take over the unfinished act of an owner that has died.
 
@@ -60,11 +56,8 @@ def take_lease(
     """
     lease, resumed = _cell_of(collection).take(
         store,
-        owner=owner,
-        token=token,
+        by,
         act=act,
-        now_ms=now_ms,
-        is_gone=is_gone,
         goes_on=lambda last: True,
     )
     return HeldLease(collection=collection, lease=lease, resumed=resumed)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pinakes.catalog.claims import ClaimedCell
+from pinakes.catalog.claims import Claimant, ClaimedCell
 from pinakes.catalog.crawl_rows import TABLE
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
@@ -27,12 +27,9 @@ _CELL = ClaimedCell(
 
 def take_pin(
     store: RowStore,
+    by: Claimant,
     *,
-    owner: str,
-    token: str,
     act: str,
-    now_ms: int,
-    is_gone: Callable[[str], bool],
 ) -> Claim:
     """Pin the store; a pin that has expired, or whose owner has died, is taken over.
 
@@ -41,11 +38,8 @@ def take_pin(
     """
     pin, _ = _CELL.take(
         store,
-        owner=owner,
-        token=token,
+        by,
         act=act,
-        now_ms=now_ms,
-        is_gone=is_gone,
         goes_on=lambda last: False,
     )
     return pin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.dropped import act_that_dropped, is_withdrawal, put_back_words
@@ -21,6 +21,8 @@ from pinakes.row_store.port import RowStore
 from .contents import FileLine
 
 SIDECAR = sidecar_name("")
+_Version = tuple[GenerationFacts, int]
+"""What was noted of a generation, and when, in ms."""
 
 
 def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMismatch | None:
@@ -34,17 +36,18 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
     """
     if line.name.endswith(SIDECAR):
         return None
-    if _is_not_noted(rows, line.name):
+    versions = list(_versions(rows, line.name))
+    if not versions and _was_current(rows, line.name):
         return DigestMismatch(
             "nothing says which bytes it was stored with; copied as it is: see `pinakes fsck`",
             file=line.name,
         )
-    if not _differs(rows, line, watermark_ms):
+    if not _differs(versions, line, watermark_ms):
         return None
     archive_file, generation, _ = generation_of(line.name)
     # Once more, in this order: the facts of a generation are written before it is current.
     is_current = generation <= read_entry(rows, archive_file).generation
-    if not (is_current and _differs(rows, line, watermark_ms)):
+    if not (is_current and _differs(_versions(rows, line.name), line, watermark_ms)):
         return None
     return DigestMismatch(
         "its SHA-256 differs from the catalogue's; copied as it is: see `pinakes fsck`",
@@ -109,10 +112,8 @@ def put_back(rows: RowStore, name: str, act: str) -> InputRefused:
     return InputRefused(f"superseded generation, {how}: {words}", file=name)
 
 
-def _is_not_noted(rows: RowStore, name: str) -> bool:
-    """Whether it is the current or an older generation, and its row has lost what it was."""
-    if any(True for _ in _versions(rows, name)):
-        return False
+def _was_current(rows: RowStore, name: str) -> bool:
+    """Whether a file of which no version is noted is the current or an older generation."""
     archive_file, generation, _ = generation_of(name)
     entry = read_entry(rows, archive_file)
     if entry.state is not FileState.STORED or generation > entry.generation:
@@ -121,14 +122,14 @@ def _is_not_noted(rows: RowStore, name: str) -> bool:
     return name == entry.stored_name or generation not in read_generations(rows, archive_file)
 
 
-def _differs(rows: RowStore, line: FileLine, watermark_ms: int) -> bool:
+def _differs(versions: Iterable[_Version], line: FileLine, watermark_ms: int) -> bool:
     """Whether versions of its facts are of the snapshot or before, and none has these bytes."""
-    known = {facts.sha256: time_ms for facts, time_ms in _versions(rows, line.name)}
+    known = {facts.sha256: time_ms for facts, time_ms in versions}
     was_known = any(time_ms <= watermark_ms for time_ms in known.values())
     return was_known and line.sha256 not in known
 
 
-def _versions(rows: RowStore, name: str) -> Iterator[tuple[GenerationFacts, int]]:
+def _versions(rows: RowStore, name: str) -> Iterator[_Version]:
     """What the rows have on the generation stored as `name`, with times in ms, latest first."""
     archive_file, generation, _ = generation_of(name)
     column = numbered_column(GenerationFacts, generation)

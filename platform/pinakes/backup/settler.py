@@ -138,7 +138,7 @@ class Settler:
             if any(cell.timestamp_ms >= since_ms for cell in row.cells.values())
         }
         for entry in scan_entries(self._rows):
-            open_claim = entry.claim is not None and entry.claim.expires_ms
+            open_claim = entry.unfinished_act is not None
             settled = entry.state in (FileState.STORED, FileState.REMOVED, None)
             if (
                 open_claim
@@ -232,8 +232,8 @@ class Settler:
     def _end_act(self, name: str, stopped: set[str]) -> Iterator[Settled]:
         entry = read_entry(self._rows, name)
         hidden = name in scan_inflight(self._rows)
-        if entry.claim is not None and entry.claim.expires_ms:
-            stopped.add(entry.claim.act)
+        if entry.unfinished_act is not None:
+            stopped.add(entry.unfinished_act)
         for finding in self._acts.findings(entry, is_hidden=hidden):
             if finding.mend is not None:
                 finding.mend()
@@ -242,10 +242,10 @@ class Settler:
                     file=name,
                     message=finding.repair or finding.message,
                 )
-        claim = read_entry(self._rows, name).claim
-        if claim is not None and claim.expires_ms:
+        left = read_entry(self._rows, name).unfinished_act
+        if left is not None:
             release_claim(self._rows, self._claim(name))
-            yield Settled(code="claim", file=name, message=f"released by {claim.act}")
+            yield Settled(code="claim", file=name, message=f"released by {left}")
 
     # --- runs
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pinakes.errors import Busy
 from pinakes.hbase_schema.act_times import next_act_time
@@ -18,6 +19,18 @@ from pinakes.row_store.cells import decode_stored
 from pinakes.row_store.port import RowStore, get_row
 
 _ATTEMPTS = 3
+
+
+class Claimant(NamedTuple):
+    """Who claims, and when.
+
+    `token` is that of this one claim.  `is_gone(owner)`: whether that owner has ended.
+    """
+
+    owner: str
+    token: str
+    now_ms: int
+    is_gone: Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +60,9 @@ class ClaimedCell:
     def take(
         self,
         store: RowStore,
+        by: Claimant,
         *,
-        owner: str,
-        token: str,
         act: str,
-        now_ms: int,
-        is_gone: Callable[[str], bool],
         goes_on: Callable[[str], bool],
         after_ms: int = 0,
     ) -> tuple[Claim, bool]:
@@ -64,36 +74,36 @@ class ClaimedCell:
         Raises:
             Busy: another process holds the claim.
         """
+        expires_ms = by.now_ms + self.holds_ms
         for _ in range(_ATTEMPTS):
             value = self._value(store)
             last = self._decoded(value)
             unfinished = last is not None and last.expires_ms != 0
             if last is not None and unfinished:
-                self._require_gone(last, owner, now_ms, is_gone)
+                self._require_gone(last, by)
             resumed = last is not None and unfinished and goes_on(last.act)
             dead = (*last.dead, last.token) if last is not None and unfinished else ()
             if last is not None and resumed:
-                expires_ms = now_ms + self.holds_ms
-                claim = replace(last, owner=owner, token=token, expires_ms=expires_ms, dead=dead)
+                claim = replace(
+                    last, owner=by.owner, token=by.token, expires_ms=expires_ms, dead=dead
+                )
             else:
                 earlier = after_ms if last is None else max(after_ms, last.act_time_ms)
                 claim = self.cell(
-                    owner=owner,
-                    token=token,
+                    owner=by.owner,
+                    token=by.token,
                     act=act,
-                    act_time_ms=next_act_time(now_ms, earlier),
-                    expires_ms=now_ms + self.holds_ms,
+                    act_time_ms=next_act_time(by.now_ms, earlier),
+                    expires_ms=expires_ms,
                     dead=dead,
                 )
             # The token stored shows who has it, even if the answer was lost.
-            if self._put(store, value, claim) or self.is_held(store, token):
+            if self._put(store, value, claim) or self.is_held(store, by.token):
                 return claim, resumed
         raise Busy(f"another process is just claiming {self.what}; try again", file=self.file)
 
-    def _require_gone(
-        self, last: Claim, owner: str, now_ms: int, is_gone: Callable[[str], bool]
-    ) -> None:
-        if last.owner != owner and last.expires_ms > now_ms and not is_gone(last.owner):
+    def _require_gone(self, last: Claim, by: Claimant) -> None:
+        if last.owner != by.owner and last.expires_ms > by.now_ms and not by.is_gone(last.owner):
             raise Busy(
                 f"{last.owner} is working on {self.what} ({last.act}): wait, and run this again",
                 file=self.file,

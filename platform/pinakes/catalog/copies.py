@@ -54,10 +54,11 @@ class Copy:
     quotes is that of a field.
     """
 
-    __slots__ = ("_facts", "cells", "filename", "key", "name_end", "value")
+    __slots__ = ("_facts", "_row", "cells", "filename", "key", "name_end", "value")
 
     def __init__(self, row: Row) -> None:
         """Raises KeyError if the row has no facts, as a leftover."""
+        self._row = row
         self.key = row.key
         self.cells = row.cells
         value = self.cells[CaptureFacts.COLUMN].value
@@ -111,8 +112,7 @@ class Copy:
                 length=int(facts["length"]),
                 inner_offset=int(facts.get("inner_offset", 0)),
             )
-        row, column = Row(self.key, self.cells), numbered_column(Location, generation)
-        return read_cell(Location, CAPTURES, row, column)
+        return read_cell(Location, CAPTURES, self._row, numbered_column(Location, generation))
 
     @property
     def digests(self) -> set[Digest]:
@@ -138,10 +138,10 @@ class Copy:
         """0 if something refers to it, 1 if `dedupe` made it an original, 3 a duplicate, else 2."""
         if len(self.cells) == 1:
             return 2
-        row = Row(self.key, self.cells)
-        pin, mark = read_cell(Pin, CAPTURES, row), read_cell(DedupeMark, CAPTURES, row)
+        mark = read_cell(DedupeMark, CAPTURES, self._row)
         if mark is not None and mark.copy_number > 1:
             return _DUPLICATE
+        pin = read_cell(Pin, CAPTURES, self._row)
         if pin is not None and pin.pinned:
             return 0
         return 1 if mark is not None else 2

@@ -67,14 +67,6 @@ def read_current(store: RowStore, entry: FileEntry) -> GenerationFacts:
     return facts
 
 
-def stored_sha256_of(store: RowStore, entry: FileEntry) -> str:
-    """The SHA-256 that a file's current generation had when it was stored, in hex.
-
-    Raises as `read_current`.
-    """
-    return read_current(store, entry).sha256
-
-
 def require_as_stored(name: str, sha256: str, stored_sha256: str) -> None:
     """Raise DigestMismatch for a stored file that has other bytes than it was stored with."""
     if sha256 != stored_sha256:

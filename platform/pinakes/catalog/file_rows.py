@@ -5,7 +5,7 @@ Facts (`f`) are written with their act's time; present values (`l`) by check-and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -27,7 +27,7 @@ from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
 from pinakes.row_store.cells import read_cell
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
-from .claims import ClaimedCell
+from .claims import Claimant, ClaimedCell
 
 TABLE = "files"
 INFLIGHT = "inflight"
@@ -70,10 +70,19 @@ class FileEntry:
         return self.current.name
 
     @property
+    def unfinished_act(self) -> str | None:
+        """The act that has claimed it and not released it; its process may have ended."""
+        return self.claim.act if self.claim is not None and self.claim.expires_ms else None
+
+    def is_claimed_by(self, verb: str) -> bool:
+        """Whether its unfinished act is one of this verb."""
+        return (self.unfinished_act or "").startswith(f"{verb}-")
+
+    @property
     def is_in_flight(self) -> bool:
         """Whether an act lands it or takes it out, or died while it did."""
         if self.state is None:
-            return self.claim is not None and self.claim.expires_ms != 0
+            return self.unfinished_act is not None
         return self.state.is_landing or self.state.is_leaving
 
     @property
@@ -205,12 +214,9 @@ def put_references_kept(store: RowStore, held: Held, facts: FileFacts) -> None:
 def take_claim(
     store: RowStore,
     archive_file: str,
+    by: Claimant,
     *,
-    owner: str,
-    token: str,
     act: str,
-    now_ms: int,
-    is_gone: Callable[[str], bool],
     after_ms: int = 0,
 ) -> Held:
     """Claim a file for an act, whose time is later than `after_ms`.
@@ -224,11 +230,8 @@ def take_claim(
     """
     claim, resumed = _cell_of(archive_file).take(
         store,
-        owner=owner,
-        token=token,
+        by,
         act=act,
-        now_ms=now_ms,
-        is_gone=is_gone,
         goes_on=lambda last: _verb(last) == _verb(act),
         after_ms=after_ms,
     )

@@ -172,7 +172,7 @@ def _others(store: RowStore, crawl: str, collection: str) -> Iterator[FileEntry]
 
 
 def _leads_to_no_rows(entry: FileEntry) -> bool:
-    is_claimed = entry.claim is not None and entry.claim.expires_ms != 0
+    is_claimed = entry.unfinished_act is not None
     return entry.facts is not None and (entry.holds_unkept_revisits or is_claimed)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 
 from .crawl_rows import require_crawls_there, scan_crawls
@@ -25,7 +27,7 @@ def iter_unknown_files(
     """Yield the stored files, of a crawl or all, that are no generation of a file in the catalogue.
 
     The next generation of a claimed file is known: an act may have published it.  Two scans;
-    memory: the names of all generations.
+    memory: the names of all generations, twice.
     """
     there, known = _names(store, archive, crawl)
     yield from (name for name in there if name not in known)
@@ -42,28 +44,33 @@ def name_unknown_files(
 
 def _names(
     store: RowStore, archive: ArchiveStore, crawl: str | None
-) -> tuple[list[str], dict[str, str | None]]:
+) -> tuple[Iterable[str], dict[str, str | None]]:
     """The files that are there, and the names that generations have.
 
     A name that the next generation of a claimed file may have leads to the current one: an act may
     have published it, also one that died.  Behind a file that nobody claims, nobody has.
     """
-    there = [
+    there = dict.fromkeys(
         stored.name
         for stored in archive.list(crawl or "")
         if not stored.name.endswith(_SIDECAR) and parse_kept_name(stored.name) is None
-    ]
+    )
+    of_each = Counter(generation_of(name).archive_file for name in there)
     known: dict[str, str | None] = {}
     # Behind the list: what has landed in between is known.
     for entry in scan_entries(store, crawl):
         # A state that is lost is not known, whatever else its row says: readers do not see it.
-        if entry.is_in_flight or entry.state is FileState.STORED:
-            generations = read_generations(store, entry.archive_file)
-            is_claimed = entry.claim is not None and entry.claim.expires_ms != 0
-            known.update(dict.fromkeys(known_names(entry, generations, is_unfinished=is_claimed)))
-            if is_claimed:
-                unfinished = unfinished_names(entry, generations)
-                known.update(dict.fromkeys(unfinished, entry.stored_name))
+        if not (entry.is_in_flight or entry.state is FileState.STORED):
+            continue
+        known[entry.stored_name] = None
+        beside = of_each[entry.archive_file] - (entry.stored_name in there)
+        if not beside:
+            continue
+        generations = read_generations(store, entry.archive_file)
+        known.update(dict.fromkeys(known_names(entry, generations, is_unfinished=False)))
+        if entry.unfinished_act is not None:
+            unfinished = unfinished_names(entry, generations)
+            known.update(dict.fromkeys(unfinished, entry.stored_name))
     return there, known
 
 

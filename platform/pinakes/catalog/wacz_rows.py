@@ -28,7 +28,7 @@ from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFailure, WaczFile, W
 from pinakes.row_store.cells import read_cell, require_cell
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
-from .claims import ClaimedCell
+from .claims import Claimant, ClaimedCell
 from .crawl_rows import TABLE
 
 LEASE_MS = 600_000
@@ -132,12 +132,9 @@ def _read(row: Row | None, cls: type[C]) -> C | None:
 def take_queued(
     store: RowStore,
     entry: QueueEntry,
+    by: Claimant,
     *,
-    owner: str,
-    token: str,
     act: str,
-    now_ms: int,
-    is_gone: Callable[[str], bool],
 ) -> HeldWacz | None:
     """Claim a queued WACZ file; None if it is no longer in the queue.
 
@@ -146,11 +143,8 @@ def take_queued(
     """
     claim, _ = _cell_of(entry).take(
         store,
-        owner=owner,
-        token=token,
+        by,
         act=act,
-        now_ms=now_ms,
-        is_gone=is_gone,
         goes_on=lambda last: False,
     )
     row = get_row(store, TABLE, entry.key, columns=[b"l"])

@@ -118,10 +118,9 @@ class Fsck:
                     if finding.code == "state-lost":
                         known.update(names)  # it says what to do with them
                 # Read again: it may have been mended.
-                again = read_entry(self._rows, entry.archive_file)
-                state = again.state
+                state = read_entry(self._rows, entry.archive_file).state
                 if state is not None and not (state.is_gone or state is FileState.REFUSED):
-                    known.update(names if entry.state is not None else self._names_of(again))
+                    known.update(names)
                 if state is FileState.STORED:
                     stored.add(entry.archive_file)
             hidden.discard(entry.archive_file)

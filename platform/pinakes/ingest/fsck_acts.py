@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TypeGuard
 
 from pinakes.acts.actor import Actor
 from pinakes.acts.asides import clear_dead_asides
@@ -32,6 +31,7 @@ from pinakes.row_store.port import RowStore
 from .file_removal import VERB as REMOVAL
 from .file_removal import FileRemover
 from .fsck_findings import FsckFinding
+from .fsck_proofs import bytes_amiss
 from .quarantine import VERB, Quarantine
 
 _CONTINUED = {
@@ -131,22 +131,18 @@ class DeadActs:
             )
         if is_hidden:
             yield self.hidden(entry, f"is {entry.state or 'unknown'}")
-        if _is_unfinished(entry.claim):
+        if entry.claim is not None and entry.unfinished_act is not None:
             yield self._dead_claim(entry, entry.claim)
 
     def _stored_generation(self, entry: FileEntry) -> Generation | None:
         """The last generation of a landed file that an act wrote and none dropped, if it has the
         bytes that were stored; None while an act is unfinished."""
-        if entry.facts is None or _is_unfinished(entry.claim):
+        if entry.facts is None or entry.unfinished_act is not None:
             return None
         noted = read_generations(self._rows, entry.archive_file)
         last = max((number for number, facts in noted.items() if not facts.dropped), default=0)
         facts = noted.get(last)
-        if (
-            facts is None
-            or self._archive.size(facts.file) != facts.size
-            or self._archive.checksum(facts.file) != facts.sha256
-        ):
+        if facts is None or bytes_amiss(self._archive, facts.file, facts) is not None:
             return None
         return generation_of(facts.file)
 
@@ -207,9 +203,8 @@ class DeadActs:
             facts is not None
             and entry.state is FileState.LANDING
             and facts.act == entry.state_act  # else of an earlier landing, and rows may be missing
-            and self._archive.size(entry.archive_file) == facts.size
             and self._archive.size(sidecar_name(entry.archive_file)) is not None
-            and self._archive.checksum(entry.archive_file) == facts.sha256
+            and bytes_amiss(self._archive, entry.archive_file, facts) is None
         )
         what = "rows" if entry.state is FileState.LOADING else "bytes"
         return FsckFinding(
@@ -257,9 +252,5 @@ def _is_as(entry: FileEntry, now: FileEntry) -> bool:
 
 def is_leaving(entry: FileEntry) -> bool:
     """Whether a removal of the file has begun."""
-    begun = _is_unfinished(entry.claim) and entry.claim.act.startswith(f"{REMOVAL}-")
-    return begun or (entry.state is not None and entry.state.is_leaving)
-
-
-def _is_unfinished(claim: Claim | None) -> TypeGuard[Claim]:
-    return claim is not None and claim.expires_ms != 0
+    is_going = entry.state is not None and entry.state.is_leaving
+    return is_going or entry.is_claimed_by(REMOVAL)

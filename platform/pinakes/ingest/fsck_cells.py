@@ -76,7 +76,7 @@ class FullFileCheck:
             last=max((entry.generation, *generations)),
             run=facts_now.act if facts_now is not None else facts.act,
             withdrawing=entry.withdrawing,
-            is_settled=entry.claim is None or not entry.claim.expires_ms,
+            is_settled=entry.unfinished_act is None,
         )
         self.account: Account | None = None
         """Of the rows that it has; None until all records are read."""

@@ -102,6 +102,12 @@ class StoredFileMender:
         return self.generations.get(self._entry.generation) or self._facts
 
     @property
+    def is_noted(self) -> bool:
+        """Whether anything says with which bytes the current generation was stored: of the first,
+        the facts of its landing."""
+        return self._entry.generation == 1 or self._entry.generation in self.generations
+
+    @property
     def of(self) -> SidecarOf:
         """What the sidecar must describe."""
         return SidecarOf(self._name, self._entry.generation, self.on_record.sha256)
@@ -109,9 +115,8 @@ class StoredFileMender:
     @cached_property
     def bytes_amiss(self) -> str | None:
         """How the bytes differ from those on record.  Reads all of them, once."""
-        if self._entry.generation > 1 and self._entry.generation not in self.generations:
-            return bytes_amiss(self._archive, self._name, None)
-        return bytes_amiss(self._archive, self._name, self.on_record)
+        known = self.on_record if self.is_noted else None
+        return bytes_amiss(self._archive, self._name, known)
 
     @property
     def size_amiss(self) -> str | None:

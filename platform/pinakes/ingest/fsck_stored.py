@@ -11,7 +11,7 @@ from functools import partial
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import COLUMNS, TABLE, Capture, readable_capture
 from pinakes.catalog.dropped import drop_old_words
-from pinakes.catalog.file_records import iter_sidecar, name_of
+from pinakes.catalog.file_records import iter_sidecar, name_of, sidecar_of
 from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
@@ -67,12 +67,8 @@ class StoredFileCheck:
         if self._archive.size(self._name) is None:
             yield self._finding("file-missing", "put it back from a copy")
             return
-        if self._entry.generation > 1 and self._entry.generation not in self._generations:
-            yield self._finding(
-                "facts",
-                "nothing says which bytes it was stored with: put the rows back from a backup, or "
-                "`pinakes fsck --accept` notes those that it has",
-            )
+        if not self._mender.is_noted:
+            yield self._not_noted_finding(quick=quick)
             return
         amiss = self._mender.size_amiss if quick else self._mender.bytes_amiss
         if amiss is None:
@@ -82,6 +78,25 @@ class StoredFileCheck:
         # Nothing is derived from bytes that are not those on record, nor for them.
         for finding in self._described_findings(quick=True, full=False, seed=seed):
             yield replace(finding, repair=None, mend=None)
+
+    def _not_noted_finding(self, *, quick: bool) -> FsckFinding:
+        """Of a file of which the rows have lost what it was stored with.
+
+        Its sidecar may say so; but a sidecar can be old, and nothing is noted on its word alone.
+        """
+        lost = "the rows do not say with which bytes it was stored"
+        accept = "`pinakes fsck --accept` notes those that it has"
+        try:
+            of = None if quick else sidecar_of(self._archive, self._name)
+        except SIDECAR_ERRORS:
+            of = None
+        if of is None or (of.file, of.generation) != (self._name, self._entry.generation):
+            choices = f"put the rows back from a backup, or {accept}"
+            return self._finding("facts", f"{lost}: {choices}")
+        if self._archive.checksum(self._name) == of.sha256:
+            return self._finding("facts", f"{lost}; by its sidecar it is whole: {accept}")
+        amiss = f"{lost}, and by its sidecar it had others"
+        return self._finding("checksum", f"{amiss}: {self._choices(quick=quick)}")
 
     def _choices(self, *, quick: bool) -> str:
         """What people can do where the bytes are not those on record; a quick look tells no more

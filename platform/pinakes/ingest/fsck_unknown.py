@@ -32,6 +32,7 @@ from pinakes.row_store.port import RowStore
 from .fsck_compare import decoded
 from .fsck_findings import FsckFinding
 from .fsck_mending import SIDECAR_ERRORS
+from .fsck_proofs import bytes_amiss
 
 _BATCH_ROWS = 500
 
@@ -98,8 +99,7 @@ class UnknownFiles:
         facts = read_generations(self._rows, place.archive_file).get(place.number)
         if facts is None or facts.file != stored.name:
             return False
-        is_other = stored.size != facts.size
-        return is_other or (not self._quick and self._archive.checksum(stored.name) != facts.sha256)
+        return bytes_amiss(self._archive, stored.name, facts, quick=self._quick) is not None
 
     def _left_of(self, place: Generation) -> _Left | None:
         """By its sidecar; where it has none, by its records, if it has the name that it landed

@@ -51,7 +51,6 @@ from .landed import Landed, write_facts, write_rows
 from .row_sink import RowSinks, stored_rows
 
 VERB = "ingest"
-_ACT = f"{VERB}-"
 _GOING = (FileState.LEAVING, FileState.LEFT, FileState.REMOVED)
 Reached = Callable[[int], None]
 
@@ -409,6 +408,4 @@ def _require_known(place: str, entry: FileEntry, reached: Reached) -> FileFacts:
 
 def _is_finished(entry: FileEntry) -> bool:
     """Whether a file has landed, and its landing has run to its end."""
-    claim = entry.claim
-    landing = claim is not None and claim.expires_ms and claim.act.startswith(_ACT)
-    return entry.state is FileState.STORED and not landing
+    return entry.state is FileState.STORED and not entry.is_claimed_by(VERB)

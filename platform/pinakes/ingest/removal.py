@@ -250,5 +250,5 @@ class Remover:
 
 def _is_there(entry: FileEntry) -> bool:
     """Whether anything of a file exists: a landing may have left only a claim."""
-    unfinished = entry.claim is not None and entry.claim.expires_ms != 0
-    return unfinished or (entry.state is not None and not entry.state.is_gone)
+    is_there = entry.state is not None and not entry.state.is_gone
+    return is_there or entry.unfinished_act is not None

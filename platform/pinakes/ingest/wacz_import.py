@@ -144,15 +144,7 @@ class WaczImporter:
             Conflict: its crawl is not open.
             StoreUnavailable: a store cannot be reached or is full.
         """
-        held = take_queued(
-            self._rows,
-            entry,
-            owner=self._actor.owner,
-            token=self._actor.new_token(),
-            act=self._act,
-            now_ms=self._actor.now_ms(),
-            is_gone=self._actor.is_gone,
-        )
+        held = take_queued(self._rows, entry, self._actor.claimant(), act=self._act)
         if held is None:
             return None
         self._at("claimed")

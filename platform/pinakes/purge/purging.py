@@ -346,8 +346,7 @@ class Purger:
         because their rows may be ahead of them.  Then what was not moved is taken back.
         """
         for name, file in sorted(self._collection(entry).entries.items()):
-            claim = file.claim
-            if claim is None or not claim.expires_ms or not claim.act.startswith(f"{VERB}-"):
+            if not file.is_claimed_by(VERB):
                 continue
             held = act.claim(name)
             settle_changed_rows(self._rows, self._archive, held, file)

@@ -22,11 +22,10 @@ from pinakes.acts.generations import (
     Check,
     Contents,
     InAnotherForm,
-    take_back_generation,
 )
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ASIDE, ArchiveStore
-from pinakes.catalog.file_records import possible_names, require_as_stored, stored_sha256_of
+from pinakes.catalog.file_records import possible_names, read_current, require_as_stored
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.unknown_files import name_unknown_files
@@ -212,18 +211,17 @@ class StoredRecompressor:
         delete what its tasks have written."""
         self._archive.delete(f"{ASIDE}/{act.name}")
         for entry in scan_entries(self._rows):
-            facts, claim = entry.facts, entry.claim
+            facts = entry.facts
             if facts is None or facts.collection != act.collection or not _is_stored(entry):
                 continue
-            is_open = claim is not None and claim.expires_ms and claim.act.startswith(f"{VERB}-")
-            if not (is_open or self._has_next(entry)):
+            if not (entry.is_claimed_by(VERB) or self._has_next(entry)):
                 continue
             try:
                 held = act.claim(entry.archive_file)
-            except Conflict as problem:
+                act.take_back(held)
+            except ONE_FILE_ONLY as problem:
                 yield problem
                 continue
-            take_back_generation(self._rows, self._archive, held)
             release_claim(self._rows, held)
             self._at("taken back")
 
@@ -338,7 +336,7 @@ class StoredRecompressor:
             yield Source(file, name=entry.stored_name)
 
     def _require_as_stored(self, entry: FileEntry, sha256: str) -> None:
-        require_as_stored(entry.stored_name, sha256, stored_sha256_of(self._rows, entry))
+        require_as_stored(entry.stored_name, sha256, read_current(self._rows, entry).sha256)
 
 
 @contextmanager

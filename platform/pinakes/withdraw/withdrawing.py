@@ -254,8 +254,7 @@ class Withdrawer:
         """Release claims that a take-down left when it died or failed; of a file that it had not
         moved yet, what it wrote is taken back."""
         for entry in Collection(self._rows, self._archive, act.collection).entries.values():
-            claim = entry.claim
-            if claim is not None and claim.expires_ms and claim.act.startswith(f"{VERB}-"):
+            if entry.is_claimed_by(VERB):
                 held = act.claim(entry.archive_file)
                 settle_changed_rows(self._rows, self._archive, held, entry)
                 act.take_back(held)

@@ -58,7 +58,7 @@ class LateRevisits:
         for name, entry in collection.entries.items():
             if name in wanted:
                 self.restore(collection, name, wanted[name])
-            elif entry.claim and entry.claim.expires_ms and entry.claim.act == self._act.name:
+            elif entry.unfinished_act == self._act.name:
                 # Moved by this run before it died, and not given back.
                 release_claim(self._rows, self._act.claim(name))
         return sum(map(len, wanted.values()))
