@@ -18,7 +18,7 @@ from pinakes.rewrite.rebuild import verify_alone, verify_conversion
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 
-# Records by what they became, stretches, findings; docs/convert.md says why.
+# Records by what they became, stretches, findings.
 EXPECTED = {
     "archivesunleashed_aut/5375c324/badexample.arc.gz": (
         *(1, 1, 4, 0, ["block-length", "block-length", "truncated"]),
