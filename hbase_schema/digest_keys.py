@@ -147,11 +147,6 @@ def _half_digest(named: bytes) -> str:
     return sha256(named).hexdigest()[:32]
 
 
-def digests_in(scope: str) -> KeyRange:
-    """All rows of a scope."""
-    return prefix_range(check_name(scope, "a scope") + b":")
-
-
 def _content(scope: str, algorithm: str, hex_digest: str) -> bytes:
     if len(hex_digest) % 2 or not _HEX.match(hex_digest):
         raise ValueError(f"not a digest in lower-case hex: {algorithm}:{hex_digest}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0.dev0"
+SOFTWARE = f"pinakes {__version__}"
+"""What files and runs are said to have been written by."""
 
 if TYPE_CHECKING:
     from pinakes.errors import PinakesError

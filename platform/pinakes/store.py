@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import Placed, get_captures, place_captures, scan_captures_of
 from pinakes.catalog.crawl_rows import require_crawl
@@ -226,7 +226,7 @@ class Store:
             archive=archive,
             runs_folder=self._stores.runs_folder,
             actor=actor,
-            software=f"pinakes {__version__}",
+            software=SOFTWARE,
             old=old,
         )
         request = DedupeRequest(

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from archive_builders import HTTP
 from asked_cdx import Ask, asking_here
+from crawl_states import set_crawl_state
 from landed_stores import LandedStore, in_one_member, page, revisit, sha1_of
 from scenes import Scene, write_crawl
 from scenes import page as site_page
@@ -23,7 +24,6 @@ from pinakes.catalog.crawl_rows import (
     CANCELLING,
     COMMITTED,
     REMOVING,
-    set_crawl_state,
 )
 from pinakes.catalog.originals import Asked, OriginalFinder
 from pinakes.catalog.visible_files import VisibleFiles

@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 
 import pytest
 from asked_cdx import Ask, asking_here
+from crawl_states import set_crawl_state
 from landed_stores import LandedStore, page, sha1_of
 
-from pinakes.catalog.crawl_rows import COMMITTED, set_crawl_state
+from pinakes.catalog.crawl_rows import COMMITTED
 
 URL = "http://example.org/page"
 BODY = b"<html>the body that everybody has</html>"

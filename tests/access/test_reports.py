@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 from asked_cdx import TOKEN, Ask, asking, asking_here
+from crawl_states import set_crawl_state
 from landed_stores import LandedStore, page, sha1_of
 from reporting import report, report_of
 from scenes import make_scene
@@ -24,7 +25,6 @@ from pinakes.catalog.crawl_rows import (
     COMMITTED,
     PURGING,
     read_crawl,
-    set_crawl_state,
 )
 from pinakes.catalog.reported import open_scope, scan_reports
 from pinakes.ingest.commit import commit_crawl

@@ -10,9 +10,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from asked_cdx import TOKEN, Ask, Got, asking
+from crawl_states import set_crawl_state
 from landed_stores import LandedStore, page, sha1_of
 
-from pinakes.catalog.crawl_rows import COMMITTED, set_crawl_state
+from pinakes.catalog.crawl_rows import COMMITTED
 from pinakes.index.urlkey import urlkey
 
 URL = "http://u.example/%FF%FE\N{GRINNING FACE}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from crawl_states import set_crawl_state
 
-from pinakes.catalog.crawl_rows import PURGED, crawls_named, ensure_crawl, set_crawl_state
+from pinakes.catalog.crawl_rows import PURGED, crawls_named, ensure_crawl
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cluster_stores import store_on
+from crawl_states import set_crawl_state
 from failing_row_store import FailingRowStore
 from landed_stores import LandedStore
 from shared_cluster import RunningCluster
@@ -19,7 +20,6 @@ from pinakes.catalog.crawl_rows import (
     OPEN,
     ensure_crawl,
     read_crawl,
-    set_crawl_state,
 )
 from pinakes.catalog.reported import (
     MOST_OF_ONE,

@@ -21,7 +21,6 @@ from pinakes.hbase_schema.digest_keys import (
     SHORTEST_CONTENT_BYTES,
     DigestKey,
     decode_digest_key,
-    digests_in,
     digests_of,
     encode_digest_key,
 )
@@ -212,8 +211,6 @@ def test_digest_keys_come_back_whatever_the_file_is_called(key: DigestKey) -> No
     assert encoded in digests_of(key.scope, key.algorithm, key.hex)
     assert encoded in digests_of(key.scope, key.algorithm, key.hex, key.length)
     assert encoded not in digests_of(key.scope, key.algorithm, key.hex, key.length + 1)
-    assert encoded in digests_in(key.scope)
-    assert encoded not in digests_in(key.scope + "x")
     assert encoded not in digests_of(key.scope, key.algorithm, key.hex + "00")
 
 
@@ -282,7 +279,7 @@ def test_crawl_and_collection_keys_differ(crawl: str, collection: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "a/b", "a:b", "+a", "a b", ".a", "é", "a\n", "x" * 101])
 def test_a_name_that_would_break_a_key_is_refused(name: str) -> None:
-    for encode in (encode_crawl_key, encode_collection_key, encode_run_key, files_of, digests_in):
+    for encode in (encode_crawl_key, encode_collection_key, encode_run_key, files_of):
         with pytest.raises(ConfigError):
             encode(name)
 

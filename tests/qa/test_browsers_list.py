@@ -9,10 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import brotli
+import chromium_packs
 import pytest
 
 from pinakes.errors import ConfigError, DigestMismatch, StoreUnavailable
-from pinakes.qa.browsers import packed
 from pinakes.qa.browsers.browser_list import BROWSERS, Browser, Kind, browser_named, installed
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.browsers.session import Session
@@ -37,7 +37,7 @@ def test_names_are_those_of_their_packs() -> None:
     names = [browser.name for browser in BROWSERS]
     assert len(set(names)) == len(names)
     piped = {browser.program for browser in BROWSERS if browser.kind is Kind.PIPED_CHROMIUM}
-    assert piped == {f"chromium-{version}/chromium" for version in packed.PACKS}
+    assert piped == {f"chromium-{version}/chromium" for version in chromium_packs.PACKS}
     assert len(piped) >= 3
 
 
@@ -137,14 +137,14 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     given.write_bytes(content)
     program(tmp_path / "path" / "npm", f"/bin/cp {given} ./pack.tgz && echo pack.tgz")
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
-    monkeypatch.setattr(packed, "PACKS", {"1.0": sha256(content).hexdigest()})
+    monkeypatch.setattr(chromium_packs, "PACKS", {"1.0": sha256(content).hexdigest()})
     return given
 
 
 def test_a_pack_is_fetched_once(npm: Path, tmp_path: Path) -> None:
     said: list[str] = []
     for _ in range(2):
-        packed.have_packs(tmp_path / "cache", said.append)
+        chromium_packs.have_packs(tmp_path / "cache", said.append)
     folder = tmp_path / "cache" / "chromium-1.0"
     assert (folder / "chromium").read_bytes() == b"\x7fELF browser"
     assert (folder / "chromium").stat().st_mode & 0o111
@@ -156,14 +156,14 @@ def test_a_pack_is_fetched_once(npm: Path, tmp_path: Path) -> None:
 def test_a_pack_of_other_bytes_is_not_taken(npm: Path, tmp_path: Path) -> None:
     npm.write_bytes(npm.read_bytes()[:-1])
     with pytest.raises(DigestMismatch):
-        packed.have_packs(tmp_path / "cache", print)
+        chromium_packs.have_packs(tmp_path / "cache", print)
     assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_without_npm_or_network_it_is_said(npm: Path, tmp_path: Path) -> None:
     program(tmp_path / "path" / "npm", "echo no such host >&2; exit 1")
     with pytest.raises(StoreUnavailable, match="no such host"):
-        packed.have_packs(tmp_path / "cache", print)
+        chromium_packs.have_packs(tmp_path / "cache", print)
     (tmp_path / "path" / "npm").unlink()
     with pytest.raises(ConfigError, match="npm not found"):
-        packed.have_packs(tmp_path / "cache", print)
+        chromium_packs.have_packs(tmp_path / "cache", print)

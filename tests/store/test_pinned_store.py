@@ -12,7 +12,7 @@ from scenes import COLLECTION, Scene
 
 from pinakes.acts.actor import Actor
 from pinakes.acts.leases import read_lease
-from pinakes.acts.pinning import is_pinned, read_pin, release_pin, renew_pin, take_pin
+from pinakes.acts.pinning import is_pinned, release_pin, renew_pin, take_pin
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import read_entry
 from pinakes.errors import Conflict
@@ -114,5 +114,7 @@ def test_pin_of_a_dead_process_is_void(scene: Scene) -> None:
     assert is_pinned(scene.rows, now_ms=held.expires_ms - 1, is_gone=lambda owner: False)
     assert not is_pinned(scene.rows, now_ms=held.expires_ms - 1, is_gone=lambda owner: True)
     renewed = renew_pin(scene.rows, held, held.expires_ms - 1)
-    assert read_pin(scene.rows) == renewed
     assert renewed.expires_ms > held.expires_ms
+    for after_ms, holds in ((-1, True), (0, False)):
+        now_ms = renewed.expires_ms + after_ms
+        assert is_pinned(scene.rows, now_ms=now_ms, is_gone=lambda owner: False) == holds

@@ -45,11 +45,6 @@ def take_pin(
     return pin
 
 
-def read_pin(store: RowStore) -> Claim | None:
-    """The pin as stored, released or not; None if there never was one."""
-    return _CELL.read(store)
-
-
 def pinned_since_ms(store: RowStore) -> int:
     """When the pin was last written, by the store's own clock; 0 if there never was one."""
     row = get_row(store, TABLE, STORE_KEY, columns=[Lease.COLUMN])

@@ -8,20 +8,16 @@ would be wrong.
 
 from __future__ import annotations
 
-import io
 import tempfile
 import time
 from collections.abc import Callable
-from typing import IO, Any, BinaryIO, TypeVar, cast
-from urllib.parse import quote
+from typing import IO, Any, TypeVar
 
 from pinakes.errors import InputRefused, StoreUnavailable
 
 from .http_ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator, reason_of
 from .http_spools import Spools
 from .local_files import translated
-from .names import check_file_name
-from .port import NotThere
 from .seeking import SeekableRaw
 
 BUFFER_BYTES = 256 << 10
@@ -34,45 +30,12 @@ _CHANGED = "the file changed on the server while it was read"
 T = TypeVar("T")
 
 
-class HttpArchiveReader:
-    """An `ArchiveReader` of the files below one URL.
+class HttpFile(SeekableRaw):
+    """One URL as a seekable file; what is asked for is what is read, with no buffer.
 
     After `attempts` failures in a row, StoreUnavailable is raised; between attempts it
     waits 0, 0.5, 1, 2 … s, or as long as the server says.
     """
-
-    def __init__(
-        self,
-        base_url: str,
-        *,
-        timeout_s: float = 30.0,
-        attempts: int = 5,
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._base = base_url.rstrip("/")
-        self._timeout_s = timeout_s
-        self._attempts = attempts
-        self._pause = pause
-        RangeClient(self._base, timeout_s=timeout_s)  # fails early for an invalid URL
-
-    def open(self, name: str) -> BinaryIO:
-        raw = HttpFile(self._url(name), self._timeout_s, self._attempts, self._pause)
-        return cast("BinaryIO", io.BufferedReader(raw, BUFFER_BYTES))
-
-    def size(self, name: str) -> int | None:
-        try:
-            with self.open(name) as file:
-                return file.seek(0, io.SEEK_END)
-        except NotThere:
-            return None
-
-    def _url(self, name: str) -> str:
-        path = check_file_name(name).as_posix().encode("utf-8", "surrogateescape")
-        return f"{self._base}/{quote(path)}"
-
-
-class HttpFile(SeekableRaw):
-    """One URL as a seekable file; what is asked for is what is read, with no buffer."""
 
     def __init__(
         self,

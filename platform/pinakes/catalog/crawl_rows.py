@@ -288,9 +288,3 @@ def _read_state(store: RowStore, key: bytes) -> tuple[bytes | None, CrawlState]:
     row = get_row(store, TABLE, key, columns=[CrawlState.COLUMN])
     value = row.value(CrawlState.COLUMN) if row is not None else None
     return value, read_cell(CrawlState, TABLE, row) or CrawlState(state=OPEN, act="")
-
-
-def set_crawl_state(store: RowStore, crawl: str, state: str, *, act: str) -> None:
-    """Write the crawl's state."""
-    cell = encode_cell(CrawlState(state=state, act=act))
-    store.mutate(TABLE, [Put(encode_crawl_key(crawl), {CrawlState.COLUMN: cell}, None)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinakes.hbase_schema.cells import C, encode_cell
@@ -59,14 +58,6 @@ def read_run(store: RowStore, run: str) -> RunFacts | None:
     """The arguments of a run; None if it is unknown."""
     row = get_row(store, TABLE, encode_run_key(run), columns=[RunFacts.COLUMN])
     return read_cell(RunFacts, TABLE, row)
-
-
-def scan_runs(store: RowStore) -> Iterator[tuple[str, RunFacts]]:
-    """All runs, by name."""
-    for row in store.scan(TABLE, columns=[RunFacts.COLUMN]):
-        facts = read_cell(RunFacts, TABLE, row)
-        if facts is not None:
-            yield row.key.decode("ascii"), facts
 
 
 def set_run_progress(store: RowStore, run: str, progress: RunProgress) -> None:

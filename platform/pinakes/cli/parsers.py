@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.cli.frame.command_parser import CommandParser
 from pinakes.cli.frame.output import Console
 
@@ -68,7 +68,7 @@ def command_parser(table: Mapping[str, VerbEntry]) -> CommandParser:
         "schema; 3 some inputs failed, each named; 4 a store is not reachable or full; "
         "5 stopped, safe to run again.  `pinakes VERB --help` says more.",
     )
-    parser.add_argument("--version", action="version", version=f"pinakes {__version__}")
+    parser.add_argument("--version", action="version", version=SOFTWARE)
     verbs = parser.add_subparsers(
         title="verbs", metavar="VERB", dest="verb", required=True, parser_class=VerbParser
     )

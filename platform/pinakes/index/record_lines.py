@@ -14,11 +14,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pinakes.errors import MalformedRecord
 from pinakes.warc.reader import Item
 from pinakes.warc.record import Record
 
-from .manifest import decode_name, encode_name
+from .manifest import encode_name
 
 
 class RecordLine(NamedTuple):
@@ -47,23 +46,3 @@ def format_record_line(line: RecordLine) -> str:
         f"{encode_name(line.file)} {line.ordinal} {encode_name(line.type)} "
         f"{encode_name(line.record_id or '')} {line.sha256}"
     )
-
-
-def parse_record_line(text: str, *, number: int | None = None) -> RecordLine:
-    """Undo `format_record_line`.
-
-    Raises:
-        MalformedRecord: naming the line's number, where it is given.
-    """
-    try:
-        file, ordinal, kind, record_id, sha256 = text.rstrip("\r\n").split(" ")
-        return RecordLine(
-            decode_name(file),
-            int(ordinal),
-            decode_name(kind),
-            decode_name(record_id) or None,
-            sha256,
-        )
-    except ValueError as error:
-        where = f"line {number}" if number is not None else "a line"
-        raise MalformedRecord(f"{where} is not a record line: {text[:200]!r}") from error

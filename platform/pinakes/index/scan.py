@@ -86,18 +86,6 @@ def _mark_method(line: ManifestLine, header: Header, request: Record) -> Manifes
     return line._replace(skip=METHOD) if are_beside(names_of(request), capture) else line
 
 
-def manifest_line(
-    record: Record,
-    *,
-    file: str,
-    algorithm: str = "sha1",
-    now: datetime,
-    trust_declared: bool = False,
-) -> ManifestLine:
-    """The line of one capture, without regard to its request."""
-    return _capture_line(record, file, algorithm, now, trust_declared)
-
-
 def _capture_line(
     record: Record, file: str, algorithm: str, now: datetime, trust_declared: bool
 ) -> ManifestLine:

@@ -141,11 +141,11 @@ class Dechunker:
     """Removes the chunked coding from a body fed piece by piece; bounded memory.
 
     `failed` is set at the first byte that does not fit the coding, `finished` after the
-    last chunk (size 0), its trailers and the empty line.  `surplus_bytes` counts the bytes
-    after that.  `begun` is set where the body begins with a chunk's size.
+    last chunk (size 0), its trailers and the empty line; bytes after that are left out.
+    `begun` is set where the body begins with a chunk's size.
     """
 
-    __slots__ = ("_line", "_remaining", "_state", "begun", "failed", "finished", "surplus_bytes")
+    __slots__ = ("_line", "_remaining", "_state", "begun", "failed", "finished")
 
     def __init__(self) -> None:
         self._line = b""
@@ -154,17 +154,13 @@ class Dechunker:
         self.begun = False
         self.failed = False
         self.finished = False
-        self.surplus_bytes = 0
 
     def feed(self, piece: bytes | memoryview) -> list[bytes | memoryview]:
         """The body bytes in this piece, without chunk sizes and trailers."""
         result: list[bytes | memoryview] = []
         view = memoryview(piece)
         position = 0
-        while position < len(view) and not self.failed:
-            if self.finished:
-                self.surplus_bytes += len(view) - position
-                break
+        while position < len(view) and not (self.failed or self.finished):
             if self._state == "body":
                 part = view[position : position + self._remaining]
                 result.append(part)

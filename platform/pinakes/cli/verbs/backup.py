@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import datetime, timezone
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.verifying import verify_backup
@@ -16,8 +16,6 @@ from pinakes.cli.verbs.backup_places import open_snapshots
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.profile import open_folder, open_stores
-
-SOFTWARE = f"pinakes {__version__}"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

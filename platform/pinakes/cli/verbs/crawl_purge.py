@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import PURGED, PURGING
 from pinakes.catalog.references import Reference
@@ -77,7 +77,7 @@ def purge_all(
 
 
 def _purger(stores: Stores) -> Purger:
-    software = f"pinakes {__version__}"
+    software = SOFTWARE
     return Purger(stores.rows, stores.archive, stores.runs_folder, Actor(), software=software)
 
 

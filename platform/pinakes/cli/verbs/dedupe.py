@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl, scan_crawls
@@ -237,7 +237,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             archive=stores.archive,
             runs_folder=stores.runs_folder,
             actor=Actor(),
-            software=f"pinakes {__version__}",
+            software=SOFTWARE,
             executors=Executors(tasks, commit) if by_jobs else processes,
             old=old,
             # Jobs show their own.

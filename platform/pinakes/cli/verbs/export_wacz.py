@@ -6,7 +6,7 @@ import argparse
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.archive_store.located import local_path, size_at
 from pinakes.archive_store.whole_files import require_absent
 from pinakes.cli.frame.exits import Exit
@@ -94,7 +94,7 @@ def _export_files(
         console.result({"path": str(target), "files": len(given.names)}, text=what)
         return given.exit(Exit.DONE)
     exporter = FilesExporter(
-        software=f"pinakes {__version__}",
+        software=SOFTWARE,
         moment=_newest(given.names),
         space=SortSpace(folder=configuration.temp_dir),
         on_problem=given.warn,
@@ -142,7 +142,7 @@ def _export(
         exporter = Exporter(
             stores.rows,
             stores.archive,
-            software=f"pinakes {__version__}",
+            software=SOFTWARE,
             space=SortSpace(folder=configuration.temp_dir),
             on_problem=on_problem,
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.http_ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
@@ -165,7 +165,7 @@ class _ImportVerb:
         facts = RunFacts(
             verb="import-wacz",
             act_time_ms=self._actor.now_ms(),
-            software=f"pinakes {__version__}",
+            software=SOFTWARE,
             arguments=tuple(self._request.names),
             collection=self._configuration.collection,
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.located import size_at
 from pinakes.catalog.crawl_rows import ensure_crawl
@@ -169,7 +169,7 @@ def _ingest(
         run_facts = RunFacts(
             verb="ingest",
             act_time_ms=now_ms,
-            software=f"pinakes {__version__}",
+            software=SOFTWARE,
             collection=configuration.collection,
         )
         with (

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.run_rows import DONE, put_run, set_run_state
@@ -270,7 +270,7 @@ def _make_known(stores: Stores, plan: RunPlan) -> None:
     facts = RunFacts(
         verb=_VERB,
         act_time_ms=plan.act_time_ms,
-        software=f"pinakes {__version__}",
+        software=SOFTWARE,
         arguments=(encode_plan(replace(plan, models=())),),
     )
     put_run(stores.rows, plan.run, facts)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from pinakes import SOFTWARE
 from pinakes.backup.restoring import RestoreReport, Restoring
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.store_place import next_command
-from pinakes.cli.verbs.backup import SOFTWARE, moment, verify
+from pinakes.cli.verbs.backup import moment, verify
 from pinakes.cli.verbs.backup_places import open_restorer
 from pinakes.config import Configuration
 from pinakes.counts import count_of

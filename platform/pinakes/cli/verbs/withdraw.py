@@ -7,7 +7,7 @@ import getpass
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pinakes import __version__
+from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.backup.embedded import EmbeddedSnapshots
 from pinakes.cli.frame.exits import Exit
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if configuration.profile == "embedded" and not only_says:
         _require_no_backup(configuration.store)
     with open_stores(configuration) as stores:
-        software = f"pinakes {__version__}"
+        software = SOFTWARE
         withdrawer = Withdrawer(stores.rows, stores.archive, Actor(), software=software)
         reports = withdrawer.plan(request) if only_says else withdrawer.withdraw(request)
         is_complete = True

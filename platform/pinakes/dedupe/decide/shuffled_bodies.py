@@ -63,11 +63,6 @@ class ShuffledBodies:
     ) -> None:
         self._file.close()
 
-    @property
-    def kept_bytes(self) -> int:
-        """The room that the temporary file takes."""
-        return self._end
-
     def lines(self) -> Iterator[ManifestLine]:
         """The lines as they arrive; a body that was not dropped by then is kept."""
         for arrival in self._arrivals:

@@ -67,7 +67,7 @@ def _fetch(version: str, aside: Path) -> Path:
     if npm is None:
         raise ConfigError("npm not found on PATH; install it: apt-get install npm")
     command = [npm, "pack", "--silent", f"@sparticuz/chromium@{version}"]
-    done = subprocess.run(  # noqa: S603  words of ours, and no shell
+    done = subprocess.run(
         command,
         cwd=aside,
         stdin=subprocess.DEVNULL,

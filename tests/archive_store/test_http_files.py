@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
+from urllib.parse import quote
 
 import pytest
 from archive_contract import FILES, LARGE, ArchiveReaderContract
 from range_server import Handler, RangeServer, serving
 
 from pinakes.archive_store import http
-from pinakes.archive_store.http import HttpArchiveReader
+from pinakes.archive_store.http import HttpFile
+from pinakes.archive_store.names import check_file_name
+from pinakes.archive_store.port import NotThere
 from pinakes.errors import ConfigError, InputRefused, StoreUnavailable
+
+
+class HttpFiles:
+    """The files below a URL, by name, as the contract reads them."""
+
+    def __init__(self, base_url: str, **options: Any) -> None:
+        self._base_url, self._options = base_url, options
+
+    def open(self, name: str) -> BinaryIO:
+        path = quote(check_file_name(name).as_posix().encode("utf-8", "surrogateescape"))
+        file = HttpFile(f"{self._base_url}/{path}", **self._options)
+        return cast("BinaryIO", io.BufferedReader(file, http.BUFFER_BYTES))
+
+    def size(self, name: str) -> int | None:
+        try:
+            with self.open(name) as file:
+                return file.seek(0, io.SEEK_END)
+        except NotThere:
+            return None
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +45,15 @@ def files_server() -> Iterator[RangeServer]:
 
 class TestHttpReader(ArchiveReaderContract):
     @pytest.fixture
-    def reader(self, files_server: RangeServer) -> HttpArchiveReader:
-        return HttpArchiveReader(files_server.url)
+    def reader(self, files_server: RangeServer) -> HttpFiles:
+        return HttpFiles(files_server.url)
 
 
 class TestHttpReaderWithoutRanges(ArchiveReaderContract):
     """A server that ignores Range sends everything, once."""
 
     @pytest.fixture
-    def reader(self) -> Iterator[HttpArchiveReader]:
+    def reader(self) -> Iterator[HttpFiles]:
         def ignore(number: int, handler: Handler) -> bool:
             del handler.headers["Range"]
             content = handler.content()
@@ -40,7 +64,7 @@ class TestHttpReaderWithoutRanges(ArchiveReaderContract):
 
         with serving(FILES) as server:
             server.behave = ignore
-            yield HttpArchiveReader(server.url)
+            yield HttpFiles(server.url)
 
 
 @pytest.fixture
@@ -55,13 +79,11 @@ def pauses() -> list[float]:
 
 
 @pytest.fixture
-def reader(server: RangeServer, pauses: list[float]) -> HttpArchiveReader:
-    return HttpArchiveReader(server.url, attempts=4, pause=pauses.append, timeout_s=5)
+def reader(server: RangeServer, pauses: list[float]) -> HttpFiles:
+    return HttpFiles(server.url, attempts=4, pause=pauses.append, timeout_s=5)
 
 
-def test_ranges_are_read_over_one_connection(
-    server: RangeServer, reader: HttpArchiveReader
-) -> None:
+def test_ranges_are_read_over_one_connection(server: RangeServer, reader: HttpFiles) -> None:
     with reader.open("crawl/large.bin") as file:
         file.seek(600_000)
         assert file.read(10) == LARGE[600_000:600_010]
@@ -72,22 +94,20 @@ def test_ranges_are_read_over_one_connection(
     assert len(server.requests) == 3
 
 
-def test_a_large_read_is_one_request(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_a_large_read_is_one_request(server: RangeServer, reader: HttpFiles) -> None:
     with reader.open("crawl/large.bin") as file:
         file.read(http.BUFFER_BYTES * 2)
     assert server.requests[1:] == [f"bytes=0-{http.BUFFER_BYTES * 2 - 1}"]
 
 
-def test_reading_a_whole_file_is_one_request(
-    server: RangeServer, reader: HttpArchiveReader
-) -> None:
+def test_reading_a_whole_file_is_one_request(server: RangeServer, reader: HttpFiles) -> None:
     with reader.open("crawl/large.bin") as file:
         file.seek(100)
         assert file.read() == LARGE[100:]
     assert server.requests[1:] == [f"bytes=100-{len(LARGE) - 1}"]
 
 
-def test_short_answers_are_completed(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_short_answers_are_completed(server: RangeServer, reader: HttpFiles) -> None:
     def short(number: int, handler: Handler) -> bool:
         first, last = map(int, handler.headers["Range"].removeprefix("bytes=").split("-"))
         handler.answer_range(LARGE, first, min(last + 1, first + 50_000))
@@ -100,7 +120,7 @@ def test_short_answers_are_completed(server: RangeServer, reader: HttpArchiveRea
 
 
 def test_broken_off_answers_are_completed(
-    server: RangeServer, reader: HttpArchiveReader, pauses: list[float]
+    server: RangeServer, reader: HttpFiles, pauses: list[float]
 ) -> None:
     def break_off(number: int, handler: Handler) -> bool:
         first, last = map(int, handler.headers["Range"].removeprefix("bytes=").split("-"))
@@ -118,7 +138,7 @@ def test_broken_off_answers_are_completed(
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_unavailable_server_is_asked_again(
-    server: RangeServer, reader: HttpArchiveReader, pauses: list[float], status: int
+    server: RangeServer, reader: HttpFiles, pauses: list[float], status: int
 ) -> None:
     def busy(number: int, handler: Handler) -> bool:
         if number in (2, 3):
@@ -133,7 +153,7 @@ def test_unavailable_server_is_asked_again(
 
 
 def test_reset_connection_is_opened_again(
-    server: RangeServer, reader: HttpArchiveReader, pauses: list[float]
+    server: RangeServer, reader: HttpFiles, pauses: list[float]
 ) -> None:
     def reset(number: int, handler: Handler) -> bool:
         if number % 2 == 0:
@@ -149,7 +169,7 @@ def test_reset_connection_is_opened_again(
 
 
 def test_silent_server_is_given_up(
-    server: RangeServer, reader: HttpArchiveReader, pauses: list[float]
+    server: RangeServer, reader: HttpFiles, pauses: list[float]
 ) -> None:
     def reset(number: int, handler: Handler) -> bool:
         handler.hang_up()
@@ -166,7 +186,7 @@ def test_silent_server_is_given_up(
 def test_refused_connection() -> None:
     with serving({}) as server:
         url = server.url
-    reader = HttpArchiveReader(url, attempts=2, pause=lambda _: None)
+    reader = HttpFiles(url, attempts=2, pause=lambda _: None)
     with pytest.raises(StoreUnavailable, match="failed 2 times"):
         reader.size("top")
 
@@ -188,9 +208,7 @@ def remove(server: RangeServer) -> None:
 
 
 @pytest.mark.parametrize("change", [change_size, change_etag, shrink, remove])
-def test_changed_file_is_refused(
-    server: RangeServer, reader: HttpArchiveReader, change: object
-) -> None:
+def test_changed_file_is_refused(server: RangeServer, reader: HttpFiles, change: object) -> None:
     with reader.open("crawl/large.bin") as file:
         assert file.read(10) == LARGE[:10]
         change(server)  # type: ignore[operator]
@@ -199,9 +217,7 @@ def test_changed_file_is_refused(
             file.read(10)
 
 
-def test_whole_answer_of_other_length_is_a_change(
-    server: RangeServer, reader: HttpArchiveReader
-) -> None:
+def test_whole_answer_of_other_length_is_a_change(server: RangeServer, reader: HttpFiles) -> None:
     def chunked(number: int, handler: Handler) -> bool:
         if number == 1:
             return False
@@ -217,7 +233,7 @@ def test_whole_answer_of_other_length_is_a_change(
         file.read()
 
 
-def test_changed_last_modified_is_a_change(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_changed_last_modified_is_a_change(server: RangeServer, reader: HttpFiles) -> None:
     dates = iter(["Mon, 01 Jan 2024 00:00:00 GMT", "Tue, 02 Jan 2024 00:00:00 GMT"])
 
     def dated(number: int, handler: Handler) -> bool:
@@ -232,7 +248,7 @@ def test_changed_last_modified_is_a_change(server: RangeServer, reader: HttpArch
         file.read(1)
 
 
-def test_server_stops_serving_ranges(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_server_stops_serving_ranges(server: RangeServer, reader: HttpFiles) -> None:
     def whole(number: int, handler: Handler) -> bool:
         if number > 2:
             handler.answer(200, LARGE)
@@ -246,9 +262,7 @@ def test_server_stops_serving_ranges(server: RangeServer, reader: HttpArchiveRea
     assert len(server.requests) == 3
 
 
-def test_broken_off_whole_answer_is_asked_for_again(
-    server: RangeServer, reader: HttpArchiveReader
-) -> None:
+def test_broken_off_whole_answer_is_asked_for_again(server: RangeServer, reader: HttpFiles) -> None:
     def broken(number: int, handler: Handler) -> bool:
         body = LARGE[:1000] if number == 1 else LARGE
         handler.answer(200, body, length=len(LARGE))
@@ -260,7 +274,7 @@ def test_broken_off_whole_answer_is_asked_for_again(
     assert len(server.requests) == 2
 
 
-def test_whole_answer_in_chunks(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_whole_answer_in_chunks(server: RangeServer, reader: HttpFiles) -> None:
     def chunked(number: int, handler: Handler) -> bool:
         handler.send_response(200)
         handler.send_header("Transfer-Encoding", "chunked")
@@ -294,7 +308,7 @@ def test_whole_answer_in_chunks(server: RangeServer, reader: HttpArchiveReader) 
 )
 def test_useless_answer_is_refused(
     server: RangeServer,
-    reader: HttpArchiveReader,
+    reader: HttpFiles,
     status: int,
     headers: dict[str, str],
     message: str,
@@ -308,9 +322,7 @@ def test_useless_answer_is_refused(
         reader.open("top")
 
 
-def test_a_body_longer_than_its_range_is_refused(
-    server: RangeServer, reader: HttpArchiveReader
-) -> None:
+def test_a_body_longer_than_its_range_is_refused(server: RangeServer, reader: HttpFiles) -> None:
     """Its first bytes may be those of another place."""
     whole = server.files["top"]
 
@@ -327,7 +339,7 @@ def test_a_body_longer_than_its_range_is_refused(
             file.read(3)
 
 
-def test_redirection_is_followed_once(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_redirection_is_followed_once(server: RangeServer, reader: HttpFiles) -> None:
     def move(number: int, handler: Handler) -> bool:
         moved = handler.path == "/old/top"
         if moved:
@@ -357,9 +369,9 @@ def test_redirection_is_followed_once(server: RangeServer, reader: HttpArchiveRe
 )
 def test_malformed_url_is_refused(url: str) -> None:
     with pytest.raises(ConfigError):
-        HttpArchiveReader(url)
+        HttpFile(url)
 
 
-def test_seek_before_start_is_refused(reader: HttpArchiveReader) -> None:
+def test_seek_before_start_is_refused(reader: HttpFiles) -> None:
     with reader.open("top") as file, pytest.raises(ValueError, match="before the beginning"):
         file.seek(-11, 2)
