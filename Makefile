@@ -140,7 +140,7 @@ lint: dev ## ruff, mypy strict, import-linter
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	PYTHONPATH=platform $(VENV)/bin/lint-imports --config setup.cfg --no-logo
+	PYTHONPATH=platform:. $(VENV)/bin/lint-imports --config setup.cfg --no-logo
 
 .PHONY: fuzz
 fuzz: dev ## fuzz the reader for MINUTES=10

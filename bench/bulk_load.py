@@ -19,11 +19,11 @@ from secrets import token_hex
 
 from isal import igzip
 
+from local_cluster.layout import HOST
+from local_cluster.state import read_layout
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
-from pinakes.cluster.layout import HOST
-from pinakes.cluster.state import read_layout
 from pinakes.hadoop_tools import HadoopTools
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema

@@ -17,8 +17,7 @@ from uuid import uuid4
 
 from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.cluster.client_settings import settings_file
-from pinakes.config import Configuration
+from pinakes.config import Configuration, format_settings
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.hadoop_tools import parse_command
 from pinakes.mr_jobs.archive_job import ArchiveJob
@@ -62,7 +61,7 @@ def settings_text(configuration: Configuration) -> str:
             given[name] = str(value.absolute())
         elif not (is_default or value is None or isinstance(value, (tuple, Path))):
             given[name] = str(value)
-    return settings_file(given)
+    return format_settings(given)
 
 
 def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:

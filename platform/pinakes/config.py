@@ -7,6 +7,7 @@ nothing else reads the environment.  A value comes from an option, else from the
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -348,6 +349,11 @@ def find_file(folder: Path) -> Path | None:
         if (place / FILE_NAME).is_file():
             return place / FILE_NAME
     return None
+
+
+def format_settings(settings: Mapping[str, str]) -> str:
+    """Write settings as `pinakes.toml` has them.  A JSON string is also a TOML string."""
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
 
 
 def user_folder(kind: str, environment: Mapping[str, str] | None = None) -> Path:

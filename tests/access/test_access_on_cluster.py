@@ -22,8 +22,7 @@ from shared_cluster import RunningCluster
 from warcio.archiveiterator import ArchiveIterator
 from wayback_server import installed_tools, plain_environment
 
-from pinakes.cluster.client_settings import settings_file
-from pinakes.config import load_configuration
+from pinakes.config import format_settings, load_configuration
 from pinakes.profile import hbase_connection, open_stores
 
 pytestmark = pytest.mark.faults
@@ -47,7 +46,7 @@ def get(url: str, span: str | None = None) -> bytes:
 def folder(cluster: RunningCluster, tmp_path: Path) -> Iterator[Path]:
     """Two crawls, landed and deduplicated on the cluster; its configuration lies here."""
     settings = {"store": str(tmp_path / "runs"), **cluster.settings(f"test{token_hex(4)}")}
-    (tmp_path / "pinakes.toml").write_text(settings_file(settings))
+    (tmp_path / "pinakes.toml").write_text(format_settings(settings))
     configuration = load_configuration(environment={}, folder=tmp_path)
     try:
         run(tmp_path, "init")

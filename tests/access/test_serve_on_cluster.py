@@ -21,11 +21,10 @@ from hbase_opener import drop_tables
 from landed_stores import page
 from shared_cluster import RunningCluster
 
+from local_cluster.state import running
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import ensure_crawl
-from pinakes.cluster.client_settings import settings_file
-from pinakes.cluster.state import running
-from pinakes.config import Configuration, load_configuration
+from pinakes.config import Configuration, format_settings, load_configuration
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.ingest.landing import Lander
 from pinakes.profile import hbase_connection, open_stores
@@ -50,7 +49,7 @@ def configuration(cluster_alone: RunningCluster, tmp_path: Path) -> Iterator[Con
         "hbase_timeout_s": "180",
         **cluster_alone.settings(f"test{token_hex(4)}"),
     }
-    (tmp_path / "pinakes.toml").write_text(settings_file(settings))
+    (tmp_path / "pinakes.toml").write_text(format_settings(settings))
     found = load_configuration(environment={}, folder=tmp_path)
     try:
         run(tmp_path, "init")

@@ -21,13 +21,13 @@ from hdfs_opener import folder_of_its_own, removed
 from lossy_name_node import lossy_name_node
 from shared_cluster import RunningCluster
 
+from local_cluster.layout import HOST
+from local_cluster.site_files import REPLICATION
 from pinakes.archive_store.hdfs import HdfsArchiveStore
 from pinakes.archive_store.hdfs_connection import HdfsConnection
 from pinakes.archive_store.hdfs_web import kept_checksum
 from pinakes.archive_store.hdfs_writing import AsideIO
 from pinakes.archive_store.port import ASIDE
-from pinakes.cluster.layout import HOST
-from pinakes.cluster.site_files import REPLICATION
 from pinakes.errors import InputRefused, StoreUnavailable
 
 BLOCK_BYTES = 1 << 20

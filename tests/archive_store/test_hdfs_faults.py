@@ -17,11 +17,11 @@ from archive_contract import LARGE, put_file
 from hdfs_opener import folder_of_its_own, removed
 from shared_cluster import RunningCluster
 
+from local_cluster.layout import DATA_NODES
+from local_cluster.state import running
 from pinakes.archive_store.hdfs import HdfsArchiveStore
 from pinakes.archive_store.hdfs_connection import HdfsConnection
 from pinakes.archive_store.port import ASIDE, WritingLost
-from pinakes.cluster.layout import DATA_NODES
-from pinakes.cluster.state import running
 from pinakes.errors import StoreUnavailable
 
 pytestmark = pytest.mark.faults

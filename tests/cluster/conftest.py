@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from pinakes.cluster.layout import PORT_BLOCK
+from local_cluster.layout import PORT_BLOCK
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from shared_cluster import RunningCluster
 
-from pinakes.cluster.commands import command_files, tool_jars
-from pinakes.cluster.jars import Programs
-from pinakes.cluster.layout import Layout
+from local_cluster.commands import command_files, tool_jars
+from local_cluster.jars import Programs
+from local_cluster.layout import Layout
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.cluster.daemons import DAEMONS, command, wanted_daemons
-from pinakes.cluster.layout import PARTS, PORT_BLOCK, PORTS, Layout
-from pinakes.cluster.readiness import is_ready
+from local_cluster.daemons import DAEMONS, command, wanted_daemons
+from local_cluster.layout import PARTS, PORT_BLOCK, PORTS, Layout
+from local_cluster.readiness import is_ready
 
 LAYOUT = Layout(folder=Path("/a/cluster"), base_port=20000)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.cluster.processes import (
+from local_cluster.processes import (
     Identity,
     is_running,
     parse_identity,
@@ -24,7 +24,7 @@ from pinakes.cluster.processes import (
     stop,
     wait_for_any,
 )
-from pinakes.cluster.state import locked
+from local_cluster.state import locked
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 STAT = "1234 (a (b) c) S 1 1234 1234 0 -1 4194560 7 0 0 0 1 2 0 0 20 0 1 0 987654 3 4 5"

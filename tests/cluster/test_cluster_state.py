@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.cluster.layout import HOST, PORT_BLOCK, PORTS, Layout
-from pinakes.cluster.processes import Identity, start, stop
-from pinakes.cluster.state import (
+from local_cluster.layout import HOST, PORT_BLOCK, PORTS, Layout
+from local_cluster.processes import Identity, start, stop
+from local_cluster.state import (
     FIRST_BASE_PORT,
     free_base_port,
     have_layout,

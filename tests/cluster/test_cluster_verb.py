@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from local_cluster.archives import archive_option, keep_archive
+from local_cluster.daemons import DAEMONS
+from local_cluster.jars import Programs, find_java, have_programs, java_version
+from local_cluster.layout import Layout
+from local_cluster.logs import last_lines
+from local_cluster.preparation import prepare, require_free_ports
+from local_cluster.state import have_layout
 from pinakes.cli import main
-from pinakes.cluster.archives import archive_option, keep_archive
-from pinakes.cluster.daemons import DAEMONS
-from pinakes.cluster.jars import Programs, find_java, have_programs, java_version
-from pinakes.cluster.layout import Layout
-from pinakes.cluster.logs import last_lines
-from pinakes.cluster.preparation import prepare, require_free_ports
-from pinakes.cluster.state import have_layout
 from pinakes.config import user_folder
 from pinakes.errors import ConfigError, Conflict, SchemaError
 

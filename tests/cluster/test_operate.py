@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.cluster.daemons import DAEMONS, wanted_daemons
-from pinakes.cluster.hangs import HangWatch, Slowness
-from pinakes.cluster.jars import Programs
-from pinakes.cluster.layout import HOST, Layout
-from pinakes.cluster.operate import down, start_missing, states, up
-from pinakes.cluster.processes import Identity, is_running, stop
-from pinakes.cluster.state import have_layout, is_wanted, running, set_wanted
-from pinakes.cluster.supervise import supervise
+from local_cluster.daemons import DAEMONS, wanted_daemons
+from local_cluster.hangs import HangWatch, Slowness
+from local_cluster.jars import Programs
+from local_cluster.layout import HOST, Layout
+from local_cluster.operate import down, start_missing, states, up
+from local_cluster.processes import Identity, is_running, stop
+from local_cluster.state import have_layout, is_wanted, running, set_wanted
+from local_cluster.supervise import supervise
 from pinakes.errors import Conflict, StoreUnavailable
 
 # It knows which server it stands for by the name of its log.

@@ -20,13 +20,13 @@ import pytest
 from shared_cluster import RunningCluster, remove_cluster, start_cluster
 from thriftpy2.thrift import TException
 
-from pinakes.cluster.daemons import DAEMONS
-from pinakes.cluster.hangs import Slowness
-from pinakes.cluster.layout import HOST, Layout
-from pinakes.cluster.operate import states, up
-from pinakes.cluster.preparation import environment
-from pinakes.cluster.processes import Identity, is_running
-from pinakes.cluster.state import is_wanted, running
+from local_cluster.daemons import DAEMONS
+from local_cluster.hangs import Slowness
+from local_cluster.layout import HOST, Layout
+from local_cluster.operate import states, up
+from local_cluster.preparation import environment
+from local_cluster.processes import Identity, is_running
+from local_cluster.state import is_wanted, running
 
 pytestmark = pytest.mark.faults
 

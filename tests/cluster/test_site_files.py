@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from local_cluster.client_settings import client_settings
+from local_cluster.layout import PORTS, Layout
+from local_cluster.site_files import site_files
 from pinakes.archive_store.hdfs_connection import HdfsConnection
-from pinakes.cluster.client_settings import client_settings, settings_file
-from pinakes.cluster.layout import PORTS, Layout
-from pinakes.cluster.site_files import site_files
-from pinakes.config import load_configuration
+from pinakes.config import format_settings, load_configuration
 from pinakes.profile import hbase_connection, hdfs_connection
 from pinakes.row_store.hbase_connection import HBaseConnection, Server
 
@@ -113,7 +113,7 @@ def test_zookeeper_writes_into_the_folder() -> None:
 
 def test_client_settings_are_valid() -> None:
     layout = Layout(folder=Path("/c"), base_port=20000, parts=frozenset({"yarn", "thrift2"}))
-    text = settings_file(client_settings(layout, "spring"))
+    text = format_settings(client_settings(layout, "spring"))
     with TemporaryDirectory() as folder:
         file = Path(folder, "pinakes.toml")
         file.write_text(text)

@@ -50,7 +50,6 @@ def test_the_wheel_holds_every_module_and_one_top_level_name(
         "access/pages/base.html",
         "access/pages/pages.css",
         "access/pages/suggest.js",
-        "cluster/poms/hadoop.xml",
         "mr_jobs/study/study.html",
         "mr_jobs/study/study.css",
     }
@@ -99,6 +98,17 @@ def test_the_wheel_works_as_a_zip(built: tuple[Path, Path], tmp_path: Path) -> N
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("usage: pinakes")
+
+
+def test_cluster_of_a_wheel_says_where_it_is(built: tuple[Path, Path], tmp_path: Path) -> None:
+    code = "from pinakes.cli import main; sys.exit(main(['cluster', 'up', '--folder', 'x']))"
+    code = f"import sys; sys.path.insert(0, {str(built[1])!r}); {code}"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "is in a clone of the source only" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_sdist_holds_what_a_build_needs(built: tuple[Path, Path]) -> None:

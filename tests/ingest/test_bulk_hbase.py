@@ -14,8 +14,7 @@ from shared_cluster import RunningCluster
 
 from pinakes.acts.actor import Actor
 from pinakes.cli import main
-from pinakes.cluster.client_settings import settings_file
-from pinakes.config import Configuration, load_configuration
+from pinakes.config import Configuration, format_settings, load_configuration
 from pinakes.hadoop_tools import run_tool
 from pinakes.profile import bulk_loading, hbase_connection, open_stores
 from pinakes.row_store.hbase import HBaseRowStore
@@ -45,7 +44,7 @@ def on_cluster(cluster: RunningCluster, tmp_path: Path) -> Iterator[Configuratio
         "hbase_timeout_s": "180",
         **cluster.settings(name),
     }
-    (tmp_path / "cluster.toml").write_text(settings_file(settings))
+    (tmp_path / "cluster.toml").write_text(format_settings(settings))
     found = load_configuration(tmp_path / "cluster.toml", environment={})
     try:
         yield found
@@ -57,7 +56,7 @@ def on_cluster(cluster: RunningCluster, tmp_path: Path) -> Iterator[Configuratio
 
 @pytest.fixture
 def embedded(tmp_path: Path) -> Configuration:
-    (tmp_path / "embedded.toml").write_text(settings_file({"store": str(tmp_path / "embedded")}))
+    (tmp_path / "embedded.toml").write_text(format_settings({"store": str(tmp_path / "embedded")}))
     return load_configuration(tmp_path / "embedded.toml", environment={})
 
 

@@ -16,7 +16,7 @@ from cluster_stores import Reader, found, store_on
 from ingest_processes import call, start, write_folder
 from shared_cluster import RunningCluster
 
-from pinakes.cluster.state import running
+from local_cluster.state import running
 from pinakes.config import Configuration, load_configuration
 
 pytestmark = pytest.mark.faults

@@ -23,9 +23,9 @@ from cluster_stores import store_on
 from ingest_processes import call, start, until
 from scenes import write_crawl
 
+from local_cluster.state import running
 from pinakes.archive_store.port import ASIDE
 from pinakes.catalog.file_rows import scan_entries
-from pinakes.cluster.state import running
 from pinakes.config import Configuration, load_configuration
 from pinakes.profile import Stores, open_stores
 from pinakes.warc.reader import iter_records

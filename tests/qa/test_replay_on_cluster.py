@@ -15,8 +15,7 @@ from hbase_opener import drop_tables
 from scenes import write_crawl
 from shared_cluster import RunningCluster
 
-from pinakes.cluster.client_settings import settings_file
-from pinakes.config import Configuration, load_configuration
+from pinakes.config import Configuration, format_settings, load_configuration
 from pinakes.profile import hbase_connection, open_stores
 from pinakes.qa.replay.generations import Generation
 from pinakes.qa.replay.page_log import PageLog
@@ -41,7 +40,7 @@ def configuration(cluster: RunningCluster, tmp_path: Path) -> Iterator[Configura
         "hbase_timeout_s": "180",
         **cluster.settings(f"test{token_hex(4)}"),
     }
-    (tmp_path / "pinakes.toml").write_text(settings_file(settings))
+    (tmp_path / "pinakes.toml").write_text(format_settings(settings))
     found = load_configuration(environment={}, folder=tmp_path)
     try:
         run(tmp_path, "init")

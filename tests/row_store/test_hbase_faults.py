@@ -19,7 +19,7 @@ from shared_cluster import RunningCluster
 from store_openers import SCHEMA
 from store_workers import pair_put
 
-from pinakes.cluster.state import running
+from local_cluster.state import running
 from pinakes.errors import StoreUnavailable
 from pinakes.hbase_schema.ranges import prefix_range
 from pinakes.row_store.hbase import HBaseRowStore

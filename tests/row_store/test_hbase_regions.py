@@ -16,8 +16,8 @@ from hbase_opener import hbase_tables
 from shared_cluster import RunningCluster
 from store_workers import pair_put
 
+from local_cluster.layout import HOST
 from pinakes.backup.hbase_jvm import HBaseJvm, open_jvm
-from pinakes.cluster.layout import HOST
 from pinakes.errors import StoreUnavailable
 
 pytestmark = pytest.mark.faults

@@ -244,7 +244,7 @@ def pinakes(*words: str) -> subprocess.CompletedProcess[str]:
 def killed(verb: str, place: str, settings: Settings, step: str) -> bool:
     """Make or restore a backup in a process that dies at a step; whether it came to it."""
     words = [sys.executable, str(Path(__file__)), verb, place, json.dumps(dict(settings)), step]
-    done = subprocess.run(words, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(words, env=_environment(), timeout=PATIENCE_S, check=False)
     assert done.returncode in (0, KILLED)
     return done.returncode == KILLED
 
@@ -252,7 +252,7 @@ def killed(verb: str, place: str, settings: Settings, step: str) -> bool:
 @contextmanager
 def somebody_at_work(folder: Path, settings: Settings) -> Iterator[None]:
     words = [sys.executable, str(Path(__file__)), "work", str(folder), json.dumps(dict(settings))]
-    with subprocess.Popen(words) as process:
+    with subprocess.Popen(words, env=_environment()) as process:
         try:
             _wait_for((folder / "rounds").exists, process)
             yield
@@ -260,6 +260,11 @@ def somebody_at_work(folder: Path, settings: Settings) -> Iterator[None]:
             (folder / "stop").touch()
             process.wait(PATIENCE_S)
     assert process.returncode == 0
+
+
+def _environment() -> dict[str, str]:
+    """With `local_cluster` on the path, as here."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def _wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:

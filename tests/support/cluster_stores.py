@@ -16,15 +16,14 @@ from shared_cluster import RunningCluster
 
 from pinakes.catalog.captures import decode_capture, iter_visible
 from pinakes.catalog.file_rows import read_entries, scan_entries, scan_inflight
-from pinakes.cluster.client_settings import settings_file
-from pinakes.config import Configuration, load_configuration
+from pinakes.config import Configuration, format_settings, load_configuration
 from pinakes.errors import StoreUnavailable
 from pinakes.profile import Stores, hbase_connection, open_stores
 
 
 def write_settings(folder: Path, settings: Mapping[str, str]) -> Configuration:
     """The configuration that `pinakes` finds in a folder from now on."""
-    (folder / "pinakes.toml").write_text(settings_file(settings))
+    (folder / "pinakes.toml").write_text(format_settings(settings))
     return load_configuration(environment={}, folder=folder)
 
 

@@ -13,7 +13,7 @@ from secrets import token_hex
 
 from store_openers import SCHEMA
 
-from pinakes.cluster.layout import HOST, Layout
+from local_cluster.layout import HOST, Layout
 from pinakes.row_store.hbase import HBaseRowStore
 from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
 from pinakes.row_store.hbase_calls import HBaseCalls

@@ -8,8 +8,8 @@ from secrets import token_hex
 
 from hdfs_native import Client
 
+from local_cluster.layout import Layout
 from pinakes.archive_store.hdfs_connection import HdfsConnection
-from pinakes.cluster.layout import Layout
 
 
 def folder_of_its_own(layout: Layout) -> HdfsConnection:

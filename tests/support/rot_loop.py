@@ -405,6 +405,7 @@ def main(first: int, end: int, place: Place, folder: Path) -> int:
 
 def main_on_cluster(first: int, end: int, servers: Path, folder: Path) -> int:
     """The same on servers that are started if they do not run, and left running."""
+    sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `local_cluster`
     from shared_cluster import start_cluster
     from stored_on_cluster import stores_on
 

@@ -18,12 +18,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.cluster.client_settings import client_settings
-from pinakes.cluster.jars import Programs, have_programs
-from pinakes.cluster.layout import Layout
-from pinakes.cluster.operate import down, up
-from pinakes.cluster.preparation import job_settings_of, prepare
-from pinakes.cluster.state import have_layout, locked, read_layout
+from local_cluster.client_settings import client_settings
+from local_cluster.jars import Programs, have_programs
+from local_cluster.layout import Layout
+from local_cluster.operate import down, up
+from local_cluster.preparation import job_settings_of, prepare
+from local_cluster.state import have_layout, locked, read_layout
 from pinakes.config import user_folder
 
 PATIENCE_S = 300.0

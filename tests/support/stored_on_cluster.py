@@ -23,8 +23,8 @@ from hbase_opener import drop_tables
 from shared_cluster import RunningCluster
 from stored_things import TABLES, Cell, StoredThings, StoreInFolder
 
-from pinakes.cluster.client_settings import settings_file
-from pinakes.cluster.layout import HOST
+from local_cluster.layout import HOST
+from pinakes.config import format_settings
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.profile import hbase_connection
 
@@ -170,7 +170,7 @@ class Cluster:
         self._laid += 1
         url = f"{self._settings['hdfs']}/{self._laid}"
         settings = {**self._settings, "hdfs": url, "store": str(folder / "runs")}
-        (folder / "pinakes.toml").write_text(settings_file(settings))
+        (folder / "pinakes.toml").write_text(format_settings(settings))
         source = StoreInFolder(scene)
         files = FilesOfHdfs(self._web, urlsplit(url).path)
         for name in source.files.names():

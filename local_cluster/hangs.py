@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pinakes.cluster.processes import Identity
+from local_cluster.processes import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

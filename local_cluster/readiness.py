@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import MappingProxyType
 from urllib.request import ProxyHandler, build_opener
 
-from pinakes.cluster.layout import HOST, Layout
+from local_cluster.layout import HOST, Layout
 
 _PATIENCE_S = 5.0
 _MOST_BYTES = 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pinakes.cluster.layout import Layout
+from local_cluster.layout import Layout
 
 _MOST_BYTES = 1 << 20
 

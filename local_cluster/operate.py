@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pinakes.cluster import processes
-from pinakes.cluster.archives import archive_option, keep_archive, writes_archive
-from pinakes.cluster.daemons import DAEMONS, Daemon, command, wanted_daemons
-from pinakes.cluster.hangs import SLOW, HangWatch, Slowness
-from pinakes.cluster.jars import Programs
-from pinakes.cluster.layout import Layout
-from pinakes.cluster.logs import last_lines
-from pinakes.cluster.preparation import environment, require_free_ports
-from pinakes.cluster.processes import Identity
-from pinakes.cluster.readiness import is_ready
-from pinakes.cluster.state import is_wanted, locked, pid_file, running, set_wanted
+from local_cluster import processes
+from local_cluster.archives import archive_option, keep_archive, writes_archive
+from local_cluster.daemons import DAEMONS, Daemon, command, wanted_daemons
+from local_cluster.hangs import SLOW, HangWatch, Slowness
+from local_cluster.jars import Programs
+from local_cluster.layout import Layout
+from local_cluster.logs import last_lines
+from local_cluster.preparation import environment, require_free_ports
+from local_cluster.processes import Identity
+from local_cluster.readiness import is_ready
+from local_cluster.state import is_wanted, locked, pid_file, running, set_wanted
 from pinakes.errors import Conflict, StoreUnavailable
 
 Say = Callable[[str], None]

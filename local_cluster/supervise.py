@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from pinakes.cluster import processes
-from pinakes.cluster.daemons import wanted_daemons
-from pinakes.cluster.hangs import SLOW, HangWatch, Slowness
-from pinakes.cluster.jars import Programs
-from pinakes.cluster.layout import Layout
-from pinakes.cluster.operate import PATIENCE_S, not_ready, start_missing, stop_hung
-from pinakes.cluster.state import is_wanted, running
+from local_cluster import processes
+from local_cluster.daemons import wanted_daemons
+from local_cluster.hangs import SLOW, HangWatch, Slowness
+from local_cluster.jars import Programs
+from local_cluster.layout import Layout
+from local_cluster.operate import PATIENCE_S, not_ready, start_missing, stop_hung
+from local_cluster.state import is_wanted, running
 from pinakes.errors import Conflict
 
 _LOOK_AGAIN_S = 2.0

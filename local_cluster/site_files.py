@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from pinakes.cluster.layout import HOST, Layout
+from local_cluster.layout import HOST, Layout
 
 REPLICATION = 2
 """Copies of each block: one data node may be lost, and there is a third to copy to."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from pinakes.cluster.layout import Layout
+from local_cluster.layout import Layout
 from pinakes.errors import ConfigError
 
 
@@ -39,8 +38,3 @@ def job_settings(hadoop_jars: Path, python: Path) -> dict[str, str]:
     if not found:
         raise ConfigError(f"there is no hadoop-streaming jar in {hadoop_jars}")
     return {"job_streaming_jar": str(found[-1]), "job_python": str(python)}
-
-
-def settings_file(settings: Mapping[str, str]) -> str:
-    """In the format of `pinakes.toml`.  A JSON string is also a TOML string."""
-    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())

@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from pinakes.cluster.daemons import DAEMONS
-from pinakes.cluster.layout import HOST, PORT_BLOCK, PORTS, Layout
-from pinakes.cluster.processes import Identity, is_running, read_identity
+from local_cluster.daemons import DAEMONS
+from local_cluster.layout import HOST, PORT_BLOCK, PORTS, Layout
+from local_cluster.processes import Identity, is_running, read_identity
 from pinakes.errors import ConfigError, Conflict
 
 FIRST_BASE_PORT = 19100

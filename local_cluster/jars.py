@@ -77,7 +77,7 @@ def java_version(release: str) -> int | None:
 
 
 def _have_jars(name: str, cache: Path, say: Callable[[str], None]) -> Path:
-    pom = files("pinakes.cluster").joinpath(f"poms/{name}.xml").read_bytes()
+    pom = files("local_cluster").joinpath(f"poms/{name}.xml").read_bytes()
     folder = cache / f"{name}-{sha256(pom).hexdigest()[:12]}"
     if not folder.is_dir():
         say(f"fetching the jars of {name} by Maven, once, into {folder}")

@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from pinakes.cluster.client_settings import client_settings, job_settings, settings_file
-from pinakes.cluster.commands import command_files
-from pinakes.cluster.daemons import DAEMONS, Daemon, command
-from pinakes.cluster.jars import Programs
-from pinakes.cluster.layout import DATA_NODES, Layout
-from pinakes.cluster.site_files import WEB_APPS, site_files
-from pinakes.cluster.state import is_free, replace_text
+from local_cluster.client_settings import client_settings, job_settings
+from local_cluster.commands import command_files
+from local_cluster.daemons import DAEMONS, Daemon, command
+from local_cluster.jars import Programs
+from local_cluster.layout import DATA_NODES, Layout
+from local_cluster.site_files import WEB_APPS, site_files
+from local_cluster.state import is_free, replace_text
+from pinakes.config import format_settings
 from pinakes.errors import ConfigError, Conflict, SchemaError, StoreUnavailable
 
 
@@ -43,7 +44,7 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
         **client_settings(layout, jobs=job_settings_of(programs)),
         "store": str(layout.folder / "store"),
     }
-    replace_text(layout.conf / "pinakes.toml", settings_file(settings))
+    replace_text(layout.conf / "pinakes.toml", format_settings(settings))
     for name, text in command_files(layout, programs).items():
         replace_text(layout.bin / name, text, mode=0o755)
     if not (layout.data / "namenode").exists():

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from pinakes.cluster.layout import DATA_NODES, HOST, PARTS, Layout
-from pinakes.cluster.site_files import THRIFT
+from local_cluster.layout import DATA_NODES, HOST, PARTS, Layout
+from local_cluster.site_files import THRIFT
 
 _OPENED = (
     "java.lang",

@@ -15,10 +15,10 @@ from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
 
-from pinakes.cluster.daemons import JVM, SERIAL
-from pinakes.cluster.jars import Programs
-from pinakes.cluster.layout import Layout
-from pinakes.cluster.site_files import TOOLS_LOG4J
+from local_cluster.daemons import JVM, SERIAL
+from local_cluster.jars import Programs
+from local_cluster.layout import Layout
+from local_cluster.site_files import TOOLS_LOG4J
 
 HEAP_MB = 768
 

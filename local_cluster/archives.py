@@ -17,9 +17,9 @@ import shutil
 from hashlib import sha256
 from pathlib import Path
 
-from pinakes.cluster.daemons import Daemon
-from pinakes.cluster.jars import Programs
-from pinakes.cluster.layout import Layout
+from local_cluster.daemons import Daemon
+from local_cluster.jars import Programs
+from local_cluster.layout import Layout
 
 
 def archive_option(daemon: Daemon, layout: Layout, programs: Programs) -> tuple[str, ...]:
