@@ -18,31 +18,58 @@ from pinakes.cli.verbs import VERBS
 Complete = Callable[[Sequence[str]], list[set[str]]]
 """Lines as typed, and the words that are offered for each."""
 
-# Called once a line: what bash, and zsh's completion system, set for a completion function.
+# The completion function is called once a line, with what bash sets for it.
 BASH = r"""
 eval "$(cat pinakes.bash)"
 while IFS= read -r line; do
     read -ra COMP_WORDS <<<"$line"
     [[ $line == *" " ]] && COMP_WORDS+=("")
     COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-    _pinakes
+    COMPREPLY=()
+    _shtab_pinakes 2>/dev/null  # compopt works in a completion alone
     echo "${COMPREPLY[*]}"
 done
 """
+# zsh completes in its line editor alone, which wants a terminal.
 ZSH = r"""
-compdef() { }
-source pinakes.zsh
-_files() { }
-_describe() { found=() ; for word in ${(P)2}; do found+=(${word%%:*}); done }
-while IFS= read -r line; do
-    words=(${=line})
-    [[ $line == *" " ]] && words+=("")
-    CURRENT=$#words
-    found=()
-    _pinakes
-    found=(${(M)found:#${words[CURRENT]}*})
-    echo ${(j: :)found}
-done
+zmodload zsh/zpty
+cp pinakes.zsh _pinakes
+cat >lines
+rm -f finished
+cat >setup <<'SETUP'
+fpath=($PWD $fpath)
+autoload -Uz compinit
+compinit -u -D
+compadd() {
+    if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then
+        builtin compadd "$@"
+        return
+    fi
+    local -a hits
+    builtin compadd -A hits "$@"
+    found+=($hits)
+}
+answer() {
+    local line
+    typeset -ga found
+    while IFS= read -r line; do
+        found=()
+        BUFFER=$line CURSOR=$#line
+        zle complete-word
+        print -r -- ${(j: :)found}
+    done <lines >answers
+    BUFFER=
+    : >finished
+}
+zle -N answer
+bindkey '^I' answer
+SETUP
+zpty -b shell zsh -f -i
+zpty -w shell 'source ./setup'
+zpty -w -n shell $'\t'
+until [[ -e finished ]]; do zpty -r -t shell said || sleep 0.05; done
+zpty -d shell
+cat answers
 """
 FISH = r"""
 source pinakes.fish
@@ -51,7 +78,7 @@ while read -l line
 end
 true
 """
-CALLS = {"bash": ("bash", BASH), "zsh": ("zsh", ZSH), "fish": ("fish", FISH)}
+CALLS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +90,12 @@ def root() -> Command:
 @pytest.fixture(params=CALLS)
 def complete(request: pytest.FixtureRequest, tmp_path: Path) -> Complete:
     """How this shell completes."""
-    program, loop = CALLS[request.param]
+    program = request.param
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed: `make tools` does it")
     done = call_here(tmp_path, "completion", program)
     (tmp_path / f"pinakes.{program}").write_text(done.stdout)
-    (tmp_path / "loop").write_text(loop)
+    (tmp_path / "loop").write_text(CALLS[program])
 
     def answer(lines: Sequence[str]) -> list[set[str]]:
         shell = subprocess.run(
@@ -99,6 +126,14 @@ def test_what_is_offered(complete: Complete) -> None:
         "pinakes ingest list --hoo": {"--hook"},
     }
     assert dict(zip(lines, complete([*lines]), strict=True)) == lines
+
+
+def test_files_are_offered_where_there_are_no_choices(complete: Complete, tmp_path: Path) -> None:
+    (tmp_path / "spring.warc.gz").touch()
+    assert (
+        complete(["pinakes ingest spr", "pinakes --config spr", "pinakes qa run --store spr"])
+        == [{"spring.warc.gz"}] * 3
+    )
 
 
 def test_every_option_and_action_is_offered(complete: Complete, root: Command) -> None:

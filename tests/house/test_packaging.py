@@ -74,6 +74,7 @@ def test_the_wheel_says_what_it_needs(built: tuple[Path, Path]) -> None:
         "prometheus-client",
         "pyarrow",
         "rich",
+        "shtab",
         "tomli",
         "uvicorn",
         "uvloop",
