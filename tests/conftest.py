@@ -40,6 +40,7 @@ BUDGET_S = {
     "cluster": 34,
     "conformance": 15,
     "dedupe": 105,
+    "deletion": 220,
     "dictionaries": 6,
     "export": 60,
     "extract": 5,
@@ -47,10 +48,9 @@ BUDGET_S = {
     "hbase_schema": 10,
     "house": 45,
     "index": 18,
-    "ingest": 400,
+    "ingest": 380,
     "mr_jobs": 175,
     "peers": 35,
-    "purge": 140,
     "qa": 240,
     "recompression": 40,
     "rewrite": 15,
@@ -59,7 +59,6 @@ BUDGET_S = {
     "store": 160,
     "tests": 8,
     "warc": 75,
-    "withdraw": 60,
 }
 
 # No timed assertion anywhere: a slow machine is no failure.

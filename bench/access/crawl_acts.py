@@ -24,10 +24,10 @@ from bench.results import laid_out
 from bench.rounds import say
 from pinakes.acts.actor import Actor
 from pinakes.config import Configuration, load_configuration
+from pinakes.deletion.purging import Purger
+from pinakes.deletion.requests import PROMOTE, PurgeRequest
 from pinakes.ingest.commit import commit_crawl
 from pinakes.profile import open_stores
-from pinakes.purge.purging import Purger
-from pinakes.purge.requests import PROMOTE, PurgeRequest
 
 from .lookups import GROUP, REDIS, RedisByLines, redis
 from .servers import OURS

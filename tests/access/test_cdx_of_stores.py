@@ -19,10 +19,11 @@ from pinakes.access.cdx.parameters import Dialect, parse_query
 from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.row_store.port import Put
 
 URLS = [f"http://example.org/{number}" for number in range(12)] + ["http://example.org/none"]

@@ -11,9 +11,10 @@ from landed_stores import LandedStore, page
 from pinakes.access.landing_view import Landing, LandingView, TotalsView
 from pinakes.access.rates import Rate, Rates
 from pinakes.catalog.run_rows import RunEntry, put_run, set_run_progress, set_run_state
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunProgress, RunState
-from pinakes.ingest.removal import CANCEL, Remover
 
 NOW_MS = 1_800_000_000_000
 

@@ -19,9 +19,10 @@ from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.kept_dictionaries import keep_dictionary, kept_dictionaries, read_kept
 from pinakes.cli import main
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
 from pinakes.hbase_schema.tables import CELL_VERSIONS
-from pinakes.ingest.removal import CANCEL, Remover
 
 
 @pytest.fixture

@@ -26,8 +26,9 @@ from backup_scenes import (
 from scenes import Scene, write_crawl
 
 from pinakes.acts.actor import Actor
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import Conflict
-from pinakes.ingest.removal import CANCEL, Remover
 
 pytestmark = pytest.mark.slow
 BACKUPS = 2

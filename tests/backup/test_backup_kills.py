@@ -16,8 +16,9 @@ from pinakes.acts.actor import Actor
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import ConfigError
-from pinakes.ingest.removal import CANCEL, Remover
 
 pytestmark = pytest.mark.slow
 

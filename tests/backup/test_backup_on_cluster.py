@@ -30,9 +30,10 @@ from pinakes.backup.cluster_places import TABLES
 from pinakes.backup.copying import copy_file
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.cli import main
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.row_store.hbase_own_table import OWN_TABLE
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from scenes import make_scene
 from verbs_here import call_here
 
 from pinakes.acts.actor import Actor
-from pinakes.purge.purging import Purger
-from pinakes.purge.requests import FORCE, PROMOTE, PurgeRequest
+from pinakes.deletion.purging import Purger
+from pinakes.deletion.requests import FORCE, PROMOTE, PurgeRequest
 
 URI = "http://example.org/"
 

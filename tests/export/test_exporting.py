@@ -30,6 +30,8 @@ from verbs_here import call_here
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import change_crawl_state
 from pinakes.catalog.file_rows import read_entry, set_withdrawing
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import (
     ConfigError,
     Conflict,
@@ -41,7 +43,6 @@ from pinakes.errors import (
 from pinakes.export import exporting
 from pinakes.export.exporting import Exporter, ExportRequest
 from pinakes.index.external_sort import SortSpace
-from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

@@ -22,9 +22,9 @@ from verbs_here import call_here
 
 from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL, FORCE
 from pinakes.errors import Conflict, DigestMismatch, PinakesError, UnresolvedReference
-from pinakes.ingest.removal import CANCEL, Remover
-from pinakes.purge.requests import FORCE
 from pinakes.warc.changed_revisit import old_revisit
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record

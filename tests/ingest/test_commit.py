@@ -24,11 +24,12 @@ from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.originals import Asked, OriginalFinder
 from pinakes.catalog.reported import scan_scopes_of
 from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL, PURGE, REMOVE, CrawlDeletion
 from pinakes.errors import Busy, ConfigError, Conflict, StoreUnavailable
 from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.commit import Commit, commit_crawl
-from pinakes.ingest.removal import CANCEL, PURGE, REMOVE, Remover, TakingOut
 from pinakes.profile import open_stores
 from pinakes.row_store.port import RowStore
 
@@ -80,7 +81,7 @@ def commit(store: LandedStore, rows: RowStore | None = None, **options: object) 
     return commit_crawl(rows or store.rows, store.archive, "one", Actor(), **options)  # type: ignore[arg-type]
 
 
-def take_out(store: LandedStore, way: TakingOut, rows: RowStore | None = None) -> None:
+def take_out(store: LandedStore, way: CrawlDeletion, rows: RowStore | None = None) -> None:
     assert Remover(rows or store.rows, store.archive, store.actor).take_out("one", way).is_complete
 
 
@@ -329,7 +330,7 @@ def alone_state(store: LandedStore) -> dict[bytes, set[bytes]]:
 
 
 @pytest.mark.parametrize("way", [CANCEL, PURGE], ids=["cancel", "purge"])
-def test_a_crawl_that_is_taken_out_leaves_no_trace(store: LandedStore, way: TakingOut) -> None:
+def test_a_crawl_that_is_taken_out_leaves_no_trace(store: LandedStore, way: CrawlDeletion) -> None:
     alone = alone_state(store)
     take_out(store, way)
     assert dict(traces(store.rows)) == alone

@@ -11,6 +11,7 @@ from archive_builders import dictionary
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
+from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.acts.leases import release_lease
 from pinakes.archive_store.local import LocalArchiveStore
@@ -21,6 +22,10 @@ from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, s
 from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.catalog.reported import Report, has_reports, open_scope, put_reports
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.file_removal import VERB as REMOVAL
+from pinakes.deletion.file_removal import FileRemover
+from pinakes.deletion.requests import REMOVE
 from pinakes.errors import Conflict, MalformedRecord
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import encode_cell
@@ -29,12 +34,10 @@ from pinakes.hbase_schema.seen_keys import seen_in
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest import fsck, fsck_strays
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.file_removal import FileRemover
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_accounts import Account
 from pinakes.ingest.fsck_findings import CODES, FsckFinding
 from pinakes.ingest.fsck_strays import Strays
-from pinakes.ingest.removal import REMOVE, Remover
 from pinakes.row_store.port import Delete, Put, RowStore
 from pinakes.warc.digest import Digest
 
@@ -293,7 +296,8 @@ def test_the_act_that_completes_a_dead_one_forgets_its_token(store: LandedStore,
         elif ends == "fsck":
             look(store, repair=True)
         else:
-            FileRemover(store.rows, store.archive, store.actor).remove(f"dead/{step}.warc.gz")
+            act = Act(store.rows, store.archive, store.actor, store.actor.new_act(REMOVAL))
+            FileRemover(act).remove(act.claim(f"dead/{step}.warc.gz"))
         claim = read_entry(store.rows, f"dead/{step}.warc.gz").claim
         assert claim is not None
         assert (claim.expires_ms, claim.dead) == (0, ()), step

@@ -22,6 +22,8 @@ from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.catalog.kept_repairs import read_repair, record_name, scan_repairs
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.cli import main
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import REMOVE
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import encode_cell
@@ -29,7 +31,6 @@ from pinakes.index.urlkey import urlkey
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.discarding import Discarder
 from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.removal import REMOVE, Remover
 from pinakes.ingest.undoing import Undoer
 from pinakes.row_store.port import Delete, Put
 

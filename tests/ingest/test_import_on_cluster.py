@@ -13,8 +13,9 @@ from landed_stores import LandedStore, page
 from shared_cluster import RunningCluster
 
 from pinakes.acts.actor import Actor
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import PinakesError
-from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.profile import open_stores
 
 URI = "http://example.org/"

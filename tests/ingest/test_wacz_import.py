@@ -34,10 +34,11 @@ from pinakes.catalog.claims import Claimant
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.wacz_rows import scan_queue, scan_wacz_files, take_queued
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.ingest.wacz_import import Imported
 
 URI = "http://example.org/"

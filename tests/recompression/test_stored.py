@@ -48,11 +48,12 @@ from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.stored_generations import find_generation
 from pinakes.cli import main
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import Conflict, DigestMismatch, StoreUnavailable
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.file_cells import CurrentGeneration
 from pinakes.hbase_schema.generation_names import generation_of
-from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.recompression.forms import in_zstd, in_zstd_as_kept
 from pinakes.recompression.stored import StoredRecompressor
 from pinakes.rewrite.recompress_file import Recompression

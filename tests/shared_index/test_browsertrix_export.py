@@ -29,9 +29,10 @@ from shared_crawls import (
     unresolved,
 )
 
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import REMOVE
 from pinakes.errors import ConfigError, Conflict, StoreUnavailable
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import REMOVE, Remover
 
 BOTH = ("first", "second")
 NEW = b"new" * 800

@@ -33,10 +33,11 @@ from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.originals import Asked, OriginalFinder
 from pinakes.catalog.reported import find_open_scope, scan_reports
 from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import ConfigError, Conflict, InputRefused, StoreUnavailable
 from pinakes.index.external_sort import SortSpace
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 

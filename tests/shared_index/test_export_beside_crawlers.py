@@ -21,9 +21,10 @@ from shared_crawls import (
 )
 
 from pinakes.access.rules import parse_rules
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL, PURGE, REMOVE, CrawlDeletion
 from pinakes.errors import ConfigError, Conflict, StoreUnavailable
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import CANCEL, PURGE, REMOVE, Remover, TakingOut
 from pinakes.shared_index.marks import ENDED, RUNS, STALE
 from pinakes.shared_index.server import open_server
 from pinakes.shared_index.sorted_set import key_of
@@ -93,7 +94,7 @@ def test_an_open_crawl_that_a_crawler_has_ended(
 @pytest.mark.parametrize("crawls", [(), ("second",)], ids=["all", "chosen"])
 @pytest.mark.parametrize("how", [REMOVE, PURGE], ids=lambda how: how.verb)
 def test_a_crawl_that_was_taken_out_and_begun_anew(
-    store: LandedStore, redis: RunningRedis, tmp_path: Path, how: TakingOut, crawls: list[str]
+    store: LandedStore, redis: RunningRedis, tmp_path: Path, how: CrawlDeletion, crawls: list[str]
 ) -> None:
     """That it stands committed there is our own doing: nobody else did."""
     land_waczs(store, tmp_path / "in", committed=["first", "second"])
@@ -151,7 +152,7 @@ def test_a_crawl_that_was_exported_open_and_begun_anew(
     assert redis.dump() == before
 
 
-def _begin_anew(store: LandedStore, crawl: str, how: TakingOut) -> None:
+def _begin_anew(store: LandedStore, crawl: str, how: CrawlDeletion) -> None:
     Remover(store.rows, store.archive, store.actor).take_out(crawl, how)
     store.land(crawl, "anew.warc.gz", response("anew", NEW, 30), collection=COLLECTION)
 

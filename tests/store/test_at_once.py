@@ -13,8 +13,9 @@ from scenes import COLLECTION, Scene, write_crawl
 
 from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import Conflict
-from pinakes.ingest.removal import CANCEL, Remover
 
 pytestmark = pytest.mark.slow
 _ATTEMPTS = 200

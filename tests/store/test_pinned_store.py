@@ -15,9 +15,10 @@ from pinakes.acts.leases import read_lease
 from pinakes.acts.pinning import is_pinned, release_pin, renew_pin, take_pin
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import read_entry
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
-from pinakes.ingest.removal import CANCEL, Remover
 
 
 def pin(scene: Scene, *, now_ms: int | None = None) -> Claim:

@@ -34,9 +34,10 @@ from pinakes.backup.restoring import Restoring
 from pinakes.backup.stage import BACKUPS, Stage, stage_names
 from pinakes.cli.verbs.backup_places import cluster_places
 from pinakes.config import Configuration, load_configuration
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.tables import SCHEMA_VERSION, declared_schema
-from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.profile import (
     hbase_connection,
     hdfs_connection,

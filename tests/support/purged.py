@@ -15,8 +15,8 @@ from scenes import COLLECTION, Scene, write_records
 from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.dedupe.run.collection import Collection
-from pinakes.purge.purging import Purger
-from pinakes.purge.requests import PROMOTE, PurgeReport, PurgeRequest
+from pinakes.deletion.purging import Purger
+from pinakes.deletion.requests import PROMOTE, DeletionReport, PurgeRequest
 
 Payloads = Mapping[bytes, tuple[bytes, bytes, str | None]]
 
@@ -113,7 +113,7 @@ def purge(
     references: str = PROMOTE,
     *,
     at: Callable[[str], None] = lambda step: None,
-) -> PurgeReport:
+) -> DeletionReport:
     return purger(scene, at).purge(PurgeRequest(crawl=f"c{crawl}", references=references))
 
 

@@ -16,11 +16,11 @@ from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
 from pinakes.catalog.payloads import read_body
 from pinakes.dedupe.run.collection import Collection
+from pinakes.deletion.requests import PROMOTE, WithdrawalReport, WithdrawalRequest
+from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.warc.digest import Digest, hasher
-from pinakes.withdraw.requests import PROMOTE, WithdrawalReport, WithdrawalRequest
-from pinakes.withdraw.withdrawing import Withdrawer
 
 _ID = re.compile(rb"\r\nWARC-Record-ID: (\S+)\r\n")
 PAGES = 3

@@ -34,6 +34,8 @@ from pinakes.catalog.file_rows import (
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.catalog.run_rows import TABLE as RUNS
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CRAWL_DELETIONS
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_states import FileState
@@ -46,7 +48,6 @@ from pinakes.hbase_schema.name_keys import (
 from pinakes.hbase_schema.run_cells import Lease, RunState
 from pinakes.ingest.fsck_acts import DeadActs
 from pinakes.ingest.quarantine import Quarantine
-from pinakes.ingest.removal import WAYS, Remover
 from pinakes.row_store.cells import require_cell
 from pinakes.row_store.port import Delete, Put, RowStore
 
@@ -205,8 +206,8 @@ class Settler:
                     held = self._claim(entry.archive_file)
                     set_state(self._rows, held, entry.state, FileState.LEAVING)
                     release_claim(self._rows, held)
-            way = WAYS[COMPLETED_BY[crawl.state]]
-            removal = Remover(self._rows, self._archive, self._actor).take_out(crawl.crawl, way)
+            how = CRAWL_DELETIONS[COMPLETED_BY[crawl.state]]
+            removal = Remover(self._rows, self._archive, self._actor).take_out(crawl.crawl, how)
             self.problems += removal.problems
             if removal.references:
                 self.problems.append(
@@ -217,7 +218,7 @@ class Settler:
                 )
                 continue
             yield Settled(
-                code="removal", file=crawl.crawl, message=f"is {way.after}, {removal.files} files"
+                code="removal", file=crawl.crawl, message=f"is {how.after}, {removal.files} files"
             )
 
     def _has_sidecar(self, entry: FileEntry) -> bool:

@@ -23,6 +23,8 @@ from pinakes.dedupe.run.stored_files import StoredFiles
 from pinakes.dedupe.write.full_records import is_given_back
 from pinakes.dedupe.write.replaced_records import ReplacedRecords
 from pinakes.dedupe.write.restore import RestoreCount, restorations
+from pinakes.deletion.landed_revisits import Change, ChangedRevisits
+from pinakes.deletion.repointing import OriginalPlace
 from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.seconds import second_of
@@ -31,8 +33,6 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.changed_revisit import revisit_of_ours
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
-from pinakes.withdraw.landed_revisits import Change, ChangedRevisits
-from pinakes.withdraw.repointing import OriginalPlace
 
 from .dependencies import Judged, judge_revisits, unresolved
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.acts.asides import clear_dead_asides
 from pinakes.acts.leases import read_lease
@@ -22,14 +23,14 @@ from pinakes.catalog.file_rows import (
     set_state,
 )
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.deletion.file_removal import VERB as REMOVAL
+from pinakes.deletion.file_removal import FileRemover
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import Generation, generation_of
 from pinakes.row_store.port import RowStore
 
-from .file_removal import VERB as REMOVAL
-from .file_removal import FileRemover
 from .fsck_findings import FsckFinding
 from .fsck_proofs import bytes_amiss
 from .quarantine import VERB, Quarantine
@@ -241,8 +242,14 @@ class DeadActs:
 
     def _take_out(self, entry: FileEntry, *, discard: Callable[[str], None] | None = None) -> None:
         """What has landed meanwhile is no leftover, and stays."""
-        remover = FileRemover(self._rows, self._archive, self._actor, discard=discard)
-        remover.remove(entry.archive_file, require=lambda held: self._require_as(entry))
+        act = Act(self._rows, self._archive, self._actor, self._actor.new_act(REMOVAL))
+        held = act.claim(entry.archive_file)
+        try:
+            self._require_as(entry)
+        except BaseException:
+            release_claim(self._rows, held)
+            raise
+        FileRemover(act, discard=discard).remove(held)
 
 
 def _is_as(entry: FileEntry, now: FileEntry) -> bool:

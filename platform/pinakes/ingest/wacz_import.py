@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.fetching import Fetch
@@ -51,6 +52,8 @@ from pinakes.catalog.wacz_rows import (
     take_queued,
     take_wacz_file,
 )
+from pinakes.deletion.file_removal import VERB as REMOVAL
+from pinakes.deletion.file_removal import FileRemover
 from pinakes.errors import Busy, ConfigError, Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import archive_file
@@ -60,7 +63,6 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.packages import DATAPACKAGE, most_unpacked_bytes
 
-from .file_removal import FileRemover
 from .inputs import Input, LeftOut, unpacked
 from .landed import Landed
 from .landing import Lander, Published
@@ -386,7 +388,8 @@ class _OneImport:
         crawl, name = (self._wacz if place is None else place).crawl, self._wacz.name
         name = name if place is None else place.name
         self._published = []
-        remover = FileRemover(of._rows, of._archive, of._actor, at=of._at)
+        act = Act(of._rows, of._archive, of._actor, of._actor.new_act(REMOVAL), at=of._at)
+        remover = FileRemover(act)
         for entry in scan_entries_below(of._rows, f"{crawl}/{name}"):
             is_landing = entry.state is not None and entry.state.is_landing
             if (
@@ -394,7 +397,7 @@ class _OneImport:
                 or entry.state is FileState.REFUSED
                 or hidden_among(of._rows, [entry.archive_file])  # stored, and not shown yet
             ):
-                remover.remove(entry.archive_file)
+                remover.remove(act.claim(entry.archive_file))
         if place is not None:
             there = read_wacz_file(of._rows, of._collection, crawl, name)
             if there is not None and there.sha256 == self._sha256 and there.captures is None:

@@ -24,11 +24,18 @@ from pinakes.counts import count_of
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import (
+    CANCEL,
+    REFUSE,
+    REMOVE,
+    CrawlDeletion,
+    DeletionReport,
+    PurgeRequest,
+)
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
 from pinakes.profile import Stores, open_stores
-from pinakes.purge.requests import REFUSE, PurgeRequest
 
 _MOST_SHOWN = 20
 
@@ -139,25 +146,25 @@ def _remove(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
     return _take_out(stores, request, console, REMOVE)
 
 
-def _take_out(stores: Stores, request: CrawlRequest, console: Console, way: TakingOut) -> Exit:
+def _take_out(stores: Stores, request: CrawlRequest, console: Console, how: CrawlDeletion) -> Exit:
     remover = Remover(stores.rows, stores.archive, Actor())
-    result = remover.take_out(request.crawl, way, dry_run=request.dry_run)
+    result = remover.take_out(request.crawl, how, dry_run=request.dry_run)
     warn_of(result.references, "captures that refer to this crawl", console)
     for problem in result.problems:
         console.warn(problem)
-    outcome = _outcome(result, way, dry_run=request.dry_run)
+    outcome = _outcome(result, how, dry_run=request.dry_run)
     console.result(
         {
             "crawl": result.crawl,
             "outcome": outcome,
             "files": result.files,
             "captures": result.captures,
-            "bytes": result.size_bytes,
+            "bytes": result.freed_bytes,
             "references": [reference._asdict() for reference in result.references],
         },
         text=f"{result.crawl}: {outcome}; {count_of(result.files, 'file')}, "
         f"{count_of(result.captures, 'capture')}, "
-        f"{result.size_bytes} bytes",
+        f"{result.freed_bytes} bytes",
     )
     return Exit.DONE if result.is_complete else Exit.SOME_FAILED
 
@@ -173,12 +180,12 @@ def _purge(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
     return Exit.DONE if report.is_complete else Exit.SOME_FAILED
 
 
-def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:
+def _outcome(result: DeletionReport, how: CrawlDeletion, *, dry_run: bool) -> str:
     if result.references:
         return "refused: captures of other crawls refer to it; nothing was changed"
     if result.problems:
         return "not finished: run it again"
-    return f"would be {way.after}" if dry_run else way.after
+    return f"would be {how.after}" if dry_run else how.after
 
 
 def _requires(stores: Stores, request: CrawlRequest, console: Console) -> Exit:

@@ -11,10 +11,16 @@ from pinakes.catalog.crawl_rows import PURGED, PURGING
 from pinakes.catalog.references import Reference
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
-from pinakes.ingest.removal import LISTED
+from pinakes.deletion.purging import Purger
+from pinakes.deletion.requests import (
+    FORCE,
+    LISTED,
+    PROMOTE,
+    REFUSE,
+    DeletionReport,
+    PurgeRequest,
+)
 from pinakes.profile import Stores
-from pinakes.purge.purging import Purger
-from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeReport, PurgeRequest
 
 
 def add_references(parser: argparse.ArgumentParser, whose: str) -> None:
@@ -36,7 +42,7 @@ def purge(
     *,
     only_says: bool = False,
     lists_changes: bool = False,
-) -> PurgeReport:
+) -> DeletionReport:
     """Purge a crawl, or say what would be done, and what becomes of references.
 
     `lists_changes`: also by capture.
@@ -49,7 +55,7 @@ def purge(
 
 def purge_all(
     stores: Stores, crawls: Iterable[str], collection: str, references: str, console: Console
-) -> Iterator[PurgeReport]:
+) -> Iterator[DeletionReport]:
     """Purge crawls of a collection one after the other, those first to which nothing refers.
 
     So what refers to another of them goes with it, and is not made full before.  Before them all,
@@ -82,7 +88,7 @@ def _purger(stores: Stores) -> Purger:
 
 
 def _say(
-    report: PurgeReport,
+    report: DeletionReport,
     console: Console,
     *,
     only_says: bool = False,
@@ -119,7 +125,7 @@ def warn_of(references: Sequence[Reference], kind: str, console: Console) -> Non
         console.warn(f"more than {LISTED:,} captures may refer to this crawl: no more are listed")
 
 
-def _outcome(report: PurgeReport, *, only_says: bool) -> str:
+def _outcome(report: DeletionReport, *, only_says: bool) -> str:
     if report.references:
         return (
             "refused: captures of other crawls refer to it; nothing was changed: use --references "

@@ -13,10 +13,10 @@ from pinakes.backup.embedded import EmbeddedSnapshots
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.deletion.requests import PROMOTE, WITHDRAW, WithdrawalReport, WithdrawalRequest
+from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.errors import ConfigError, Conflict
 from pinakes.profile import open_stores
-from pinakes.withdraw.requests import PROMOTE, WITHDRAW, WithdrawalReport, WithdrawalRequest
-from pinakes.withdraw.withdrawing import Withdrawer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,183 @@
+"""Revisits of ours that landed as such: what they replaced comes back, judged by zlib alone."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from landed_revisits import (
+    BY_CRAWLER,
+    FORMS,
+    OURS,
+    deduplicate,
+    found_by_fsck,
+    land_all,
+    land_file,
+    records_now,
+    records_of,
+    restored_now,
+)
+from purged import paths_now, purge, record_id
+from scenes import Scene, make_scene
+from store_chain import call
+
+from pinakes.deletion.requests import REFUSE
+from pinakes.warc.changed_revisit import filled_revisit
+from pinakes.warc.opening import open_source
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    """An empty store."""
+    with make_scene(tmp_path, crawls=()) as made:
+        yield made
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_purge_promotes_is_as_captured_and_the_rest_can_be_restored(
+    form: str, tmp_path: Path, scene: Scene
+) -> None:
+    made = deduplicate(tmp_path / "files", FORMS[form])
+    land_all(scene, made)
+    report = purge(scene, 1)
+    assert not report.problems
+    assert [len(report.promoted), len(report.filled), len(report.repointed)] == [3, 0, 3]
+    now = records_now(scene)
+    assert not any(BY_CRAWLER in record for record in now.values())
+    full = {name for name, record in now.items() if OURS not in record}
+    assert full == {record_id(2, number).encode() for number in (1, 2, 3)}
+    assert {name: now[name] for name in full} == {name: made.captured[name] for name in full}
+    captured = {name: made.captured[name] for name in now}
+    assert len(captured) == 6
+    assert restored_now(scene, tmp_path) == captured
+    assert not found_by_fsck(scene)
+    checked = call("validate", "--refs", *paths_now(scene))
+    assert checked.exit_code == 0, checked
+
+
+@pytest.mark.parametrize("order", [(3, 2, 1), (2, 1, 3)])
+def test_it_makes_no_difference_what_lands_first(
+    order: tuple[int, ...], tmp_path: Path, scene: Scene
+) -> None:
+    made = deduplicate(tmp_path / "files", FORMS["block digest"])
+    land_all(scene, made, order)
+    assert not purge(scene, 1).problems
+    assert not purge(scene, 2).problems
+    now = records_now(scene)
+    assert now == {name: made.captured[name] for name in now}
+    assert len(now) == 3
+
+
+def test_a_purge_refuses_while_they_refer_to_the_crawl(tmp_path: Path, scene: Scene) -> None:
+    land_all(scene, deduplicate(tmp_path / "files", FORMS["as most crawlers write"]))
+    before = records_now(scene)
+    assert len(purge(scene, 1, REFUSE).references) == 6
+    assert records_now(scene) == before
+
+
+def test_another_dedupe_leaves_them_and_their_originals(tmp_path: Path, scene: Scene) -> None:
+    land_all(scene, deduplicate(tmp_path / "files", FORMS["as most crawlers write"]))
+    before = records_now(scene)
+    scene.dedupe()
+    assert records_now(scene) == before
+    assert not found_by_fsck(scene)
+    assert not purge(scene, 1).problems
+
+
+def _forge(record: bytes, pattern: bytes, new: bytes) -> bytes:
+    found = re.search(pattern, record)
+    assert found is not None
+    return record[: found.start()] + new + record[found.end() :]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new"),
+    [
+        pytest.param(rb"crc32=[0-9a-f]{8}", b"crc32=00000000", id="another checksum"),
+        pytest.param(rb"2=WARC-Type:%20response", b"2=WARC-Type:%20revisit%20", id="no full type"),
+        pytest.param(
+            rb"2=WARC-Type:%20response", b"4=WARC-Date:%201999-01-01T00", id="another date"
+        ),
+        pytest.param(rb"added=6", b"added=5", id="a line too few"),
+        pytest.param(rb"added=6", b"added=9", id="lines too many"),
+        pytest.param(rb"version=1", b"version=7", id="another version"),
+    ],
+)
+def test_a_field_that_does_not_fit_is_taken_for_a_crawlers(
+    pattern: bytes, new: bytes, tmp_path: Path, scene: Scene
+) -> None:
+    made = deduplicate(tmp_path / "files", FORMS["not compressed"])
+    forged = record_id(2, 1).encode()
+    kept = records_of(made.paths[2])
+    kept[forged] = _forge(kept[forged], pattern, new)
+    made.paths[2].write_bytes(b"".join(kept.values()))
+    land_all(scene, made)
+    assert not purge(scene, 1).problems
+    now = records_now(scene)
+    assert BY_CRAWLER in now[forged]
+    assert now[forged].partition(b"\r\n\r\n")[2] == made.captured[forged].partition(b"\r\n\r\n")[2]
+    others = {name: record for name, record in now.items() if OURS not in record}
+    assert others == {name: made.captured[name] for name in others}
+
+
+def test_those_that_an_older_version_re_pointed_are_restored(tmp_path: Path) -> None:
+    """Older versions changed them like a crawler's: the field of ours is no longer the last."""
+    made = deduplicate(tmp_path / "files", FORMS["not compressed"])
+    changed = record_id(3, 1).encode()
+    kept = records_of(made.paths[3])
+    kept[changed] = _as_changed_before(kept[changed])
+    made.paths[3].write_bytes(b"".join(kept.values()))
+    done = call("restore", made.paths[3], "-o", tmp_path / "restored", "--dir", tmp_path / "files")
+    assert done.exit_code == 0, done
+    assert records_of(tmp_path / "restored" / "3.warc") == {
+        name: made.captured[name] for name in kept
+    }
+
+
+def _as_changed_before(record: bytes) -> bytes:
+    """Re-pointed at the same page of the second crawl, by hand."""
+    head, _, block = record.partition(b"\r\n\r\n")
+    lines = head.split(b"\r\n")
+    named = {
+        b"WARC-Refers-To": record_id(2, 1).encode(),
+        b"WARC-Refers-To-Date": b"2012-01-01T00:00:01Z",
+    }
+    parts = [b"version=1; act=purge-a; crc32=%08x; added=1" % zlib.crc32(record)]
+    for at, line in enumerate(lines):
+        name = line.partition(b":")[0]
+        if name in named:
+            parts.append(b"%d=%b" % (at + 1, line.replace(b" ", b"%20")))
+            lines[at] = name + b": " + named[name]
+    lines.append(b"Pinakes-Revisit: " + b"; ".join(parts))
+    return b"\r\n".join(lines) + b"\r\n\r\n" + block
+
+
+def test_those_that_an_older_version_made_full_are_restored(tmp_path: Path) -> None:
+    made = deduplicate(tmp_path / "files", FORMS["not compressed"])
+    with open_source(made.paths[1]) as originals, open_source(made.paths[3]) as revisits:
+        body, revisit = (next(iter(iter_records(one))) for one in (originals, revisits))
+        assert isinstance(body, Record)
+        assert isinstance(revisit, Record)
+        filled = b"".join(map(bytes, filled_revisit(revisit, body, act="purge-a")))
+    kept = records_of(made.paths[3])
+    assert OURS in filled
+    path = tmp_path / "filled.warc"
+    path.write_bytes(b"".join([filled, b"\r\n\r\n", *list(kept.values())[1:]]))
+    done = call("restore", path, "-o", tmp_path / "out", "--dir", tmp_path / "files")
+    assert done.exit_code == 0, done
+    back = records_of(tmp_path / "out" / "filled.warc")
+    assert back == {name: made.captured[name] for name in kept}
+
+
+def test_they_are_restored_once_their_originals_come(tmp_path: Path, scene: Scene) -> None:
+    made = deduplicate(tmp_path / "files", FORMS["block digest"])
+    for crawl in (2, 3):
+        land_file(scene, crawl, made.paths[crawl])
+    assert not found_by_fsck(scene)
+    land_file(scene, 1, made.paths[1])
+    assert restored_now(scene, tmp_path) == made.captured
