@@ -10,6 +10,7 @@ import pytest
 from agreement import check_marks, check_references
 from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
 from killing import KILLED, in_child, kill_at
+from purged import purger
 from scenes import At, Scene, make_scene
 
 from pinakes.acts.actor import Actor
@@ -17,7 +18,7 @@ from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.deletion.crawl_removal import Remover
-from pinakes.deletion.requests import CANCEL
+from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, PurgeRequest
 from pinakes.errors import ConfigError
 
 pytestmark = pytest.mark.slow
@@ -101,6 +102,33 @@ def test_every_moment_of_an_act_is_settled(prepared: Path, tmp_path: Path, act: 
         if died != KILLED:
             break
     assert step >= least
+
+
+@pytest.mark.parametrize("step", range(0, 60, 6))
+@pytest.mark.parametrize("references", [PROMOTE, FORCE])
+def test_a_purge_at_the_snapshot_is_completed_or_undone(
+    prepared: Path, tmp_path: Path, references: str, step: int
+) -> None:
+    shutil.copytree(prepared.parent / f"{prepared.name}-deduped", tmp_path, dirs_exist_ok=True)
+    request = PurgeRequest(crawl="c1", references=references)
+    with opened(tmp_path) as scene:
+        in_child(lambda: purger(scene, kill_at(step)).purge(request))
+        back_up(scene, tmp_path / "backup")
+        assert restore(tmp_path / "backup", tmp_path / "new").problems == []
+    with opened(tmp_path / "new") as new:
+        # The sidecar of an old generation that was being deleted may be there; what was asked to
+        # dangle does.
+        left = {"sidecar-alone"} if references == PROMOTE else {"reference"}
+        assert {line.split(": ")[1] for line in fsck(new)} <= left
+        crawl = read_crawl(new.rows, "c1")
+        assert crawl is not None
+        assert crawl.state in ("open", "purged")
+        if references == PROMOTE:
+            check_references(new)
+        purger(new).purge(request)
+        crawl = read_crawl(new.rows, "c1")
+        assert crawl is not None
+        assert crawl.state == "purged"
 
 
 def test_a_backup_killed_at_every_step_is_made_again(prepared: Path, tmp_path: Path) -> None:

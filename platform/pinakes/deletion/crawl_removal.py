@@ -34,8 +34,16 @@ from pinakes.catalog.wacz_rows import forget_waczs
 from pinakes.errors import ONE_FILE_ONLY, ConfigError, Conflict
 from pinakes.row_store.port import RowStore
 
-from .file_removal import VERB, FileRemover
-from .requests import LISTED, CrawlDeletion, DeletionReport, RemovedFile
+from .file_removal import FileRemover
+from .requests import (
+    FORCE,
+    LISTED,
+    PURGE,
+    CrawlDeletion,
+    DeletionReport,
+    PurgeRequest,
+    RemovedFile,
+)
 
 
 class Remover:
@@ -59,6 +67,8 @@ class Remover:
     def take_out(self, crawl: str, how: CrawlDeletion, *, dry_run: bool = False) -> DeletionReport:
         """Take a whole crawl out, or list the references that prevent it.
 
+        With PURGE it only completes one that has provided for them, or begins where there are none.
+
         Raises:
             ConfigError: the crawl does not exist, or its state does not allow it.
             Conflict: another act works on its collection, or did not finish.
@@ -68,10 +78,13 @@ class Remover:
         if entry.state == how.after:
             return result
         collection = entry.facts.collection
-        act = Act.begin(self._rows, self._archive, self._actor, VERB, collection, at=self._at)
+        act = Act.begin(
+            self._rows, self._archive, self._actor, how.act_verb, collection, at=self._at
+        )
         with act:
+            is_forced = _is_forced(act)
             try:
-                if not how.provided:
+                if not is_forced:
                     result.references += self._references_to(entry)
                 if entry.state in how.before and not (dry_run or result.references):
                     result.references += self.close(entry, how, act)
@@ -84,7 +97,7 @@ class Remover:
             if dry_run:
                 self._count(crawl, result)
             elif not result.references:
-                self.take_out_in(act, crawl, how, result)
+                self.take_out_in(act, crawl, how, result, with_pins=not is_forced)
             if result.problems:
                 # An unfinished removal keeps its lease, so that nothing refers to what remains.
                 act.leave()
@@ -176,6 +189,12 @@ class Remover:
             if _is_there(entry):
                 facts = entry.facts
                 result.add(RemovedFile(facts.captures, facts.size) if facts else RemovedFile(0, 0))
+
+
+def _is_forced(act: Act) -> bool:
+    """Whether it goes on with a purge that leaves references without an original."""
+    noted = act.noted() if act.verb == PURGE.act_verb else None
+    return noted is not None and PurgeRequest.from_json(noted.arguments[0]).references == FORCE
 
 
 def _hide(

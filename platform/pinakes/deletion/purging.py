@@ -49,7 +49,7 @@ from .providing import provide_for
 from .purge_survey import PurgeSurvey
 from .requests import FORCE, PURGE, DeletionReport, PurgeRequest
 
-VERB = "purge"
+VERB = PURGE.act_verb
 _ROUNDS = 6
 """So often what landed meanwhile is provided for, too."""
 

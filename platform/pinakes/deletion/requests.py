@@ -30,22 +30,20 @@ LISTED = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlDeletion:
-    """A verb that deletes crawls: in which states, through which, to which.
-
-    `provided`: references were seen to before it began.
-    """
+    """A verb that deletes crawls: in which states, through which, to which; `act_verb` names its
+    acts."""
 
     verb: str
     before: tuple[str, ...]
     during: str
     after: str
-    provided: bool = False
+    act_verb: str = "remove"
 
 
 CANCEL = CrawlDeletion(verb="cancel", before=(OPEN,), during=CANCELLING, after=CANCELLED)
 REMOVE = CrawlDeletion(verb="remove", before=(COMMITTED,), during=REMOVING, after=REMOVED)
 PURGE = CrawlDeletion(
-    verb="purge", before=(OPEN, COMMITTED), during=PURGING, after=PURGED, provided=True
+    verb="purge", before=(OPEN, COMMITTED), during=PURGING, after=PURGED, act_verb="purge"
 )
 CRAWL_DELETIONS = {one.verb: one for one in (CANCEL, REMOVE, PURGE)}
 
