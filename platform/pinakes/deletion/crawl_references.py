@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import Capture
 from pinakes.catalog.proven_sidecars import ProvenSidecars
-from pinakes.catalog.references import BY_DEDUPE, Reference, scan_references
+from pinakes.catalog.reference_finder import BY_DEDUPE, Reference
+from pinakes.catalog.references import scan_references
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.run.collection import Collection
 from pinakes.errors import Conflict, PinakesError, UnresolvedReference

@@ -27,7 +27,8 @@ from pinakes.catalog.crawl_rows import (
 )
 from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.proven_sidecars import ProvenSidecars
-from pinakes.catalog.references import Reference, scan_references
+from pinakes.catalog.reference_finder import Reference
+from pinakes.catalog.references import scan_references
 from pinakes.catalog.reported import forget_reports
 from pinakes.catalog.unknown_files import require_all_known
 from pinakes.catalog.wacz_rows import forget_waczs

@@ -17,7 +17,7 @@ from pinakes.catalog.crawl_rows import (
     REMOVED,
     REMOVING,
 )
-from pinakes.catalog.references import Reference
+from pinakes.catalog.reference_finder import Reference
 from pinakes.errors import Conflict, PinakesError
 
 REFUSE, PROMOTE, FORCE, WITHDRAW = "refuse", "promote", "force", "withdraw"

@@ -19,8 +19,8 @@ from pinakes.warc.write import gzip_member, record_pieces
 
 from .arc_parts import ArcRecord, Stretch, findings_of
 from .convert import Survey, iter_converted, survey_arc, warc_name
+from .copying import write_all
 from .rebuild import rebuild_arc, verify_alone, verify_conversion
-from .replace import write_all
 
 WRITTEN, UNCHANGED, WOULD_WRITE = "written", "unchanged", "would write"
 

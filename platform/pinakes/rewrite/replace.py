@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple
 
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 from pinakes.warc.file_progress import FileProgress
@@ -22,12 +22,8 @@ from pinakes.warc.source import SeekableFile, Source
 from pinakes.warc.write import RECORD_END
 from pinakes.warc.zstd_dictionary import dictionary_of
 
+from .copying import Copy, KernelCopy, StreamCopy, WindowCopy
 from .frame_guard import frames_only
-
-_COPY_BYTES = 1 << 22
-_SHORT_BYTES = 1 << 15
-_GATHER_BYTES = 1 << 18
-_FALL_BACK = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM, errno.EBADF}
 
 
 class Replacement(NamedTuple):
@@ -106,7 +102,7 @@ def copy_with_replacements(source: int, target: int, replacements: Iterable[Repl
         StoreUnavailable: if the disk is full.
     """
     replacements = _guarded(_Descriptor(source), replacements)
-    return _copy(_KernelCopy(source, target), os.fstat(source).st_size, replacements)
+    return _copy(KernelCopy(source, target), os.fstat(source).st_size, replacements)
 
 
 def copy_file_with_replacements(
@@ -120,9 +116,9 @@ def copy_file_with_replacements(
         descriptors = source.fileno(), target.fileno()
     except OSError:  # not a local file: io.UnsupportedOperation is an OSError
         replacements = _guarded(source, replacements)
-        return _copy(_StreamCopy(source, target), size, replacements)
+        return _copy(StreamCopy(source, target), size, replacements)
     replacements = _guarded(_Descriptor(descriptors[0]), replacements)
-    return _copy(_KernelCopy(*descriptors), size, replacements)
+    return _copy(KernelCopy(*descriptors), size, replacements)
 
 
 def copy_source_with_replacements(
@@ -131,7 +127,7 @@ def copy_source_with_replacements(
     """The same from a source, which others may read meanwhile: it gets another window."""
     window = source.again()
     replacements = _only_frames(window, replacements)
-    return _copy(_WindowCopy(window, target), source.size, replacements)
+    return _copy(WindowCopy(window, target), source.size, replacements)
 
 
 def iter_with_replacements(
@@ -180,18 +176,6 @@ def _only_frames(source: Source, replacements: Iterable[Replacement]) -> Iterato
         yield Replacement(offset, length, looked_at)
 
 
-class _Copy(Protocol):
-    """A new file that is made from an old one; `written` bytes so far."""
-
-    written: int
-
-    def write(self, piece: bytes | memoryview) -> None: ...
-
-    def copy(self, start: int, end: int) -> None: ...
-
-    def flush(self) -> None: ...
-
-
 def write_pieces(target: BinaryIO, pieces: Iterable[bytes | memoryview]) -> int:
     """Write a new file whole; return the bytes written.
 
@@ -219,7 +203,7 @@ def _disk_may_be_full() -> Iterator[None]:
         raise
 
 
-def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) -> int:
+def _copy(target_file: Copy, size: int, replacements: Iterable[Replacement]) -> int:
     at = 0
     with _disk_may_be_full():
         for offset, length, pieces in replacements:
@@ -236,103 +220,3 @@ def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) ->
 def _require_order(at: int, offset: int, length: int, size: int) -> None:
     if offset < at or offset + length > size:
         raise PinakesError(f"a replacement at {offset} overlaps, or reaches past the end")
-
-
-class _WindowCopy:
-    """A copy from a `Source`."""
-
-    def __init__(self, source: Source, target: BinaryIO) -> None:
-        self._source, self._target = source, target
-        self.written = 0
-
-    def write(self, piece: bytes | memoryview) -> None:
-        self.written += self._target.write(piece)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def copy(self, start: int, end: int) -> None:
-        """`[start, end)` of the old file."""
-        for piece in self._source.pieces(start, end):
-            self.write(piece)
-
-
-class _StreamCopy:
-    """A copy by reading and writing."""
-
-    def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
-        self._source, self._target = source, target
-        self.written = 0
-
-    def write(self, piece: bytes | memoryview) -> None:
-        self.written += self._target.write(piece)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def copy(self, start: int, end: int) -> None:
-        """`[start, end)` of the old file."""
-        self._source.seek(start)
-        while start < end:
-            piece = self._source.read(min(end - start, _COPY_BYTES))
-            if not piece:
-                raise PinakesError(f"the file became shorter while it was copied, at {start}")
-            self.write(piece)
-            start += len(piece)
-
-
-class _KernelCopy:
-    """A copy by the kernel.  Short pieces are collected: a system call costs as much as 10 kB."""
-
-    def __init__(self, source: int, target: int) -> None:
-        self._source, self._target = source, target
-        self._gathered: list[bytes | memoryview] = []
-        self._gathered_bytes = 0
-        self.written = 0
-
-    def write(self, piece: bytes | memoryview) -> None:
-        self._gathered.append(piece)
-        self._gathered_bytes += len(piece)
-        if self._gathered_bytes > _GATHER_BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        write_all(self._target, b"".join(self._gathered))
-        self.written += self._gathered_bytes
-        self._gathered.clear()
-        self._gathered_bytes = 0
-
-    def copy(self, start: int, end: int) -> None:
-        """`[start, end)` of the old file."""
-        if end - start > _SHORT_BYTES:
-            self.flush()
-        while start < end:
-            count = end - start
-            if count > _SHORT_BYTES:
-                count = _copy_some(self._source, self._target, start, min(count, _COPY_BYTES))
-                self.written += count
-            else:
-                piece = os.pread(self._source, count, start)
-                self.write(piece)
-                count = len(piece)
-            if not count:
-                raise PinakesError(f"the file became shorter while it was copied, at {start}")
-            start += count
-
-
-def _copy_some(source: int, target: int, offset: int, count: int) -> int:
-    if hasattr(os, "copy_file_range"):
-        try:
-            return os.copy_file_range(source, target, count, offset_src=offset)
-        except OSError as error:
-            if error.errno not in _FALL_BACK:
-                raise
-    return write_all(target, os.pread(source, count, offset))
-
-
-def write_all(target: int, data: bytes | memoryview) -> int:
-    """Write every byte, where `os.write` may write some; the number of bytes."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(target, view) :]
-    return len(data)

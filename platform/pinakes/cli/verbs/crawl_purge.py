@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import PURGED, PURGING
-from pinakes.catalog.references import Reference
+from pinakes.catalog.reference_finder import Reference
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
 from pinakes.deletion.purging import Purger

@@ -10,7 +10,6 @@ they have wrong leads to no original, or to another body, and so to a refusal.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -23,21 +22,27 @@ from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
 from pinakes.dedupe.validate.raw_proof import compare_raw
 from pinakes.dedupe.validate.shared_members import is_damaged
-from pinakes.errors import InputRefused, MalformedRecord, at_place
+from pinakes.errors import InputRefused, at_place
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
-from pinakes.warc.changed_revisit import CHANGED_FIELD, old_revisit
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import DamagedStretch, Record
-from pinakes.warc.revisit import Unwritable, is_ours, restore_header
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import is_tombstone
 
+from .record_digests import (
+    ALGORITHM,
+    body_of,
+    changed_of,
+    head_of,
+    is_revisit_of_ours,
+    stretch_of,
+    whole_of,
+)
 from .stored_files import StoredFiles
 
 _BATCH_ROWS = 500
 _KEPT_ORIGINALS = 1 << 16
-_ALGORITHM = "sha256"
 
 
 class Lost(NamedTuple):
@@ -148,20 +153,20 @@ class Remaining:
             for row in iter_sidecar(self._archive, sidecar_of)
             if row.is_replaced
         }
-        for item in iter_records(source, digests=(_ALGORITHM,)):
+        for item in iter_records(source, digests=(ALGORITHM,)):
             if isinstance(item, DamagedStretch):
-                held.known.add(_stretch_of(source, item))
+                held.known.add(stretch_of(source, item))
                 continue
-            if changed := _changed_of(item):
+            if changed := changed_of(item):
                 held.known.add(changed)
-            if _is_ours(item) and not is_damaged(item):
+            if is_revisit_of_ours(item) and not is_damaged(item):
                 revisit = _Revisit(
                     wanted_by(item.header), item.header.refers_to()[2], keys.get(item.ordinal)
                 )
-                held.revisits[_head_of(item)].append(revisit)
+                held.revisits[head_of(item)].append(revisit)
             else:
-                head = _head_of(item)
-                held.known.update((head, head + _body_of(item)))
+                head = head_of(item)
+                held.known.update((head, head + body_of(item)))
                 if is_tombstone(item.header):
                     held.withdrawn[item.ordinal] = item.record_id
         return held
@@ -220,7 +225,7 @@ def _read_original(placed: Placed, files: StoredFiles) -> _Body | str:
     files.add(placed.file)
     try:
         source = files.source(placed.file)
-        record = read_record(source, at.offset, inner_offset=at.inner_offset, digests=(_ALGORITHM,))
+        record = read_record(source, at.offset, inner_offset=at.inner_offset, digests=(ALGORITHM,))
     except InputRefused as problem:
         return f"its original, {_named(placed)}, cannot be read: {problem.message}"
     if not isinstance(record, Record) or record.type not in ("response", "resource"):
@@ -228,13 +233,13 @@ def _read_original(placed: Placed, files: StoredFiles) -> _Body | str:
     found = place_of(placed.file, record)
     if found is None:
         return f"its original, {_named(placed)}, is damaged"
-    return _Body(found[0], record.record_id, _body_of(record))
+    return _Body(found[0], record.record_id, body_of(record))
 
 
 def _is_altered(source: Source, offset: int, row: SidecarRow) -> bool:
     """Whether this is the record that landed there, with another body."""
-    record = read_record(source, offset, digests=(_ALGORITHM,))
-    if not isinstance(record, Record) or record.payload_hash(_ALGORITHM) == row.sha256:
+    record = read_record(source, offset, digests=(ALGORITHM,))
+    if not isinstance(record, Record) or record.payload_hash(ALGORITHM) == row.sha256:
         return False
     named = record.record_id, record.target_uri, record.date_text
     return named == (row.record_id, row.target_uri, row.date)
@@ -246,13 +251,13 @@ def _named(placed: Placed) -> str:
 
 def _not_held(source: Source, held: _Held, *, is_rotten: bool) -> Iterator[_NotHeld]:
     """What of an old generation is not in the current one as it is."""
-    for item in iter_records(source, digests=(_ALGORITHM,)):
+    for item in iter_records(source, digests=(ALGORITHM,)):
         if isinstance(item, DamagedStretch):
-            if not is_rotten and _stretch_of(source, item) not in held.known:
+            if not is_rotten and stretch_of(source, item) not in held.known:
                 yield _NotHeld(None, item.offset, b"", b"")
             continue
-        head, body = _head_of(item), _body_of(item)
-        if _is_ours(item):
+        head, body = head_of(item), body_of(item)
+        if is_revisit_of_ours(item):
             is_there = head in held.known or head in held.revisits
         else:
             is_there = head + body in held.known
@@ -260,68 +265,5 @@ def _not_held(source: Source, held: _Held, *, is_rotten: bool) -> Iterator[_NotH
         is_withdrawn = (
             item.ordinal in held.withdrawn and held.withdrawn[item.ordinal] == item.record_id
         )
-        if not (is_there or is_gone or is_withdrawn or _whole_of(item) in held.known):
+        if not (is_there or is_gone or is_withdrawn or whole_of(item) in held.known):
             yield _NotHeld(item.ordinal, item.offset, head, body)
-
-
-def _is_ours(record: Record) -> bool:
-    return record.type == "revisit" and is_ours(record.header)
-
-
-def _head_of(record: Record) -> bytes:
-    """A digest of the header and HTTP head of a record, or of the one that a revisit of ours stands
-    for; another one where bytes of the record are damaged."""
-    digest = hashlib.sha256()
-    if _is_ours(record):
-        digest.update(_restored(record))
-        for piece in record.chunks():
-            digest.update(piece)
-    else:
-        digest.update(record.header.raw)
-        digest.update(record.http.raw if record.http is not None else b"")
-    digest.update(b"".join(code.encode() for code in sorted(_harm_of(record))))
-    return digest.digest()
-
-
-def _restored(record: Record) -> bytes:
-    try:
-        return restore_header(record.header)
-    except MalformedRecord:
-        return record.header.raw
-
-
-def _harm_of(record: Record) -> frozenset[str]:
-    return frozenset(finding.code for finding in record.damage)
-
-
-def _body_of(record: Record) -> bytes:
-    """The length and the digest of the stored body."""
-    return record.payload_size.to_bytes(8, "big") + record.payload_hash(_ALGORITHM)
-
-
-def _whole_of(record: Record) -> bytes:
-    """Of a revisit a digest of all of it; nothing of any other record."""
-    if record.type != "revisit":
-        return b""
-    digest = hashlib.sha256(record.header.raw)
-    for piece in record.chunks():
-        digest.update(piece)
-    return digest.digest()
-
-
-def _changed_of(record: Record) -> bytes:
-    """The same of the revisit that a purge has changed into this record, as a crawler's."""
-    if record.header.get(CHANGED_FIELD) is None:
-        return b""
-    try:
-        old = old_revisit(record)
-    except (MalformedRecord, Unwritable):
-        return b""
-    return hashlib.sha256(old.header + old.block).digest()
-
-
-def _stretch_of(source: Source, stretch: DamagedStretch) -> bytes:
-    digest = hashlib.sha256(b"no record")
-    for piece in source.pieces(stretch.offset, stretch.end):
-        digest.update(piece)
-    return digest.digest()
