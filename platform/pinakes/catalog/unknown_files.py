@@ -9,6 +9,7 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_of
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .crawl_rows import require_crawls_there, scan_crawls
@@ -79,20 +80,27 @@ def unknown_file(name: str) -> InputRefused:
     return InputRefused("the catalogue does not know this file: see `pinakes fsck`", file=name)
 
 
-def require_crawls_known(store: RowStore, archive: ArchiveStore, collection: str) -> None:
-    """Raise DigestMismatch where all crawls of a collection are asked for, and some are lost.
-
-    By files that have landed in crawls of which there is no row; if no crawl is left, also by
-    files that the catalogue does not know.
+def require_collection_known(
+    store: RowStore, archive: ArchiveStore, collection: str, *, crawl: str | None
+) -> None:
+    """Raise DigestMismatch where the archive holds a file that the catalogue does not know, of a
+    crawl of this collection, or of a crawl without a row: before records are replaced that it may
+    refer to.  Without `crawl` all crawls are asked for: also where the row of one is lost.
     """
-    require_crawls_there(store, collection=collection)
-    if collection not in {crawl.facts.collection for crawl in scan_crawls(store)}:
-        for name in iter_unknown_files(store, archive):
-            raise DigestMismatch(
-                f"the catalogue does not know this file, nor any crawl of {collection}: see "
-                "`pinakes fsck`; nothing was changed",
-                file=name,
-            )
+    if crawl is None:
+        require_crawls_there(store, collection=collection)
+    collections = {crawl.crawl: crawl.facts.collection for crawl in scan_crawls(store)}
+    for name in iter_unknown_files(store, archive):
+        if collections.get(crawl_of(name), collection) == collection:
+            raise _unknown(name)
+
+
+def _unknown(name: str) -> DigestMismatch:
+    return DigestMismatch(
+        "the catalogue does not know this file, and it may refer to what is to go: see "
+        "`pinakes fsck`; nothing was changed",
+        file=name,
+    )
 
 
 def require_all_known(store: RowStore, archive: ArchiveStore, *, act: str | None = None) -> None:
@@ -106,11 +114,7 @@ def require_all_known(store: RowStore, archive: ArchiveStore, *, act: str | None
     there, known = _names(store, archive, None)
     for name in there:
         if name not in known:
-            raise DigestMismatch(
-                "the catalogue does not know this file, and it may refer to what is to go: see "
-                "`pinakes fsck`; nothing was changed",
-                file=name,
-            )
+            raise _unknown(name)
         current = known[name]
         if current is not None:
             require_nothing_more(store, archive, name, current, act=act)

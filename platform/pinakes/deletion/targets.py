@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import COLUMNS, TABLE, Capture, decode_capture, get_captures
-from pinakes.catalog.file_rows import read_entries
+from pinakes.catalog.file_records import iter_sidecar
+from pinakes.catalog.file_rows import read_entries, scan_entries
 from pinakes.catalog.lookup import INDEXED, scan_digest, scan_scopes
+from pinakes.catalog.proven_sidecars import ProvenSidecars
+from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.unknown_files import unknown_file
-from pinakes.errors import ConfigError, Conflict, InputRefused, MalformedRecord, PinakesError
+from pinakes.catalog.withdrawals import is_entombed
+from pinakes.counts import count_of
+from pinakes.errors import (
+    ConfigError,
+    Conflict,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+    StoreUnavailable,
+)
 from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest, parse_digest, resembles_digest
 
 _BATCH_ROWS = 500
+_SIDECAR_ERRORS = (StoreUnavailable, InputRefused, MalformedRecord)
 
 
 class Target(NamedTuple):
@@ -64,6 +80,80 @@ def find_targets(rows: RowStore, queries: Iterable[str]) -> Targets:
         if not known:
             raise InputRefused(f"{query}: no such capture is in the store")
     return Targets(by_collection, problems)
+
+
+def require_all_found(
+    rows: RowStore,
+    archive: ArchiveReader,
+    proven: ProvenSidecars,
+    queries: Sequence[str],
+    found: Targets,
+) -> Iterator[PinakesError]:
+    """Ask all stored files for records that were asked for, and that rows did not lead to.
+
+    Of collections with targets each sidecar is held against its file.  Of others it is taken as it
+    is, and a problem is given where it cannot be read.
+
+    Raises:
+        DigestMismatch: the rows of such a record are lost.
+    """
+    asked = _Asked(queries)
+    for entry in scan_entries(rows):
+        if entry.state is not FileState.STORED or entry.facts is None:
+            continue
+        name, known = entry.stored_name, found.by_collection.get(entry.facts.collection)
+        try:
+            told = proven.rows(name) if known is not None else iter_sidecar(archive, name)
+            lost = {row.row_key for row in told if asked.means(row)} - set(known or ())
+        except _SIDECAR_ERRORS as problem:
+            if known is not None:
+                raise
+            yield problem
+            continue
+        if lost:
+            _require_landed_meanwhile(rows, queries, name, lost)
+
+
+def _require_landed_meanwhile(
+    rows: RowStore, queries: Sequence[str], name: str, keys: set[bytes | None]
+) -> None:
+    """Raise DigestMismatch unless rows lead to these by now."""
+    again = find_targets(rows, queries)
+    missing = keys.difference(*again.by_collection.values())
+    if missing:
+        raise DigestMismatch(
+            f"it holds {count_of(len(missing), 'capture')} that you ask for, of which rows are "
+            "lost, and nothing is withdrawn: `pinakes fsck --full --repair` writes them again",
+            file=name,
+        )
+
+
+class _Asked:
+    """What was asked for, as a sidecar has it."""
+
+    def __init__(self, queries: Iterable[str]) -> None:
+        self._keys: set[bytes] = set()
+        self._of_urls: list[KeyRange] = []
+        self._digests: set[bytes] = set()
+        for query in queries:
+            digest = parse_digest(query) if resembles_digest(query) else None
+            if digest is not None:
+                self._digests.add(digest.value)
+            elif _is_capture(query):
+                self._keys.add(query.encode("ascii"))
+            else:
+                self._of_urls.append(captures_of(urlkey(query)))
+
+    def means(self, row: SidecarRow) -> bool:
+        """Whether a record was asked for, and is not withdrawn."""
+        key = row.row_key
+        if key is None or is_entombed(row):
+            return False
+        if key in self._keys or any(key in of_url for of_url in self._of_urls):
+            return True
+        digests = (row.sha1, row.sha256, row.dechunked_sha1, row.dechunked_sha256)
+        has_body = row.type != "revisit" and bool(row.payload_size)
+        return has_body and not self._digests.isdisjoint(digests)
 
 
 def _targets_of(rows: RowStore, query: str) -> Iterator[Target]:

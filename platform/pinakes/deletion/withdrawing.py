@@ -41,7 +41,7 @@ from .choices import Choice, choose
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
 from .providing import provide_for
 from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
-from .targets import Target, Targets, find_targets
+from .targets import Target, Targets, find_targets, require_all_found
 
 
 class Withdrawer:
@@ -87,6 +87,9 @@ class Withdrawer:
         targets = find_targets(self._rows, request.targets)
         if targets.problems and not targets.by_collection:
             raise targets.problems[0]
+        targets.problems.extend(
+            require_all_found(self._rows, self._archive, self._proven, request.targets, targets)
+        )
         return targets
 
     def _refusing(self, request: WithdrawalRequest, targets: Targets) -> list[str]:

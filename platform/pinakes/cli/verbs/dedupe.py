@@ -12,7 +12,7 @@ from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl, scan_crawls
 from pinakes.catalog.dropped import drop_old_words
-from pinakes.catalog.unknown_files import require_crawls_known
+from pinakes.catalog.unknown_files import require_collection_known
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
@@ -221,8 +221,9 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             _say_if_there_is_none(stores, request.collection, console)
         old = _old_generations(call, stores, console)
         if call.forecast_from is not None:
-            if call.crawl is None:
-                require_crawls_known(stores.rows, stores.archive, request.collection)
+            require_collection_known(
+                stores.rows, stores.archive, request.collection, crawl=request.crawl
+            )
             forecast(request, call.forecast_from, call.decisions, stores, console)
             return _plan_drop(old, request.collection, console)
 

@@ -19,7 +19,7 @@ from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.run_rows import STOPPED, has_ended
-from pinakes.catalog.unknown_files import require_crawls_known
+from pinakes.catalog.unknown_files import require_collection_known
 from pinakes.errors import PinakesError
 from pinakes.row_store.port import RowStore
 
@@ -124,11 +124,13 @@ class CollectionRuns:
 
         Raises:
             Conflict: another act works on the collection, or did not finish.
-            DigestMismatch: all crawls are asked for, and the catalogue has lost some.
+            DigestMismatch: the catalogue does not know a file, or has lost a crawl that is asked
+                for.
         """
-        if request.crawl is None:
-            require_crawls_known(self.rows, self.archive, request.collection)
         while True:
+            require_collection_known(
+                self.rows, self.archive, request.collection, crawl=request.crawl
+            )
             act = Act.begin(self.rows, self.archive, self.actor, VERB, request.collection)
             with act:
                 wanted = self._wanted(act, request)

@@ -14,13 +14,11 @@ from operator import attrgetter
 
 from pinakes.acts.act import Act
 from pinakes.archive_store.port import ASIDE
-from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.file_rows import (
     FileEntry,
     put_first_decisions,
 )
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.catalog.unknown_files import name_unknown_files
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.contents import Batch, Compared
 from pinakes.dedupe.decide.counting import Decisions
@@ -171,21 +169,9 @@ class StoreRun:
                     run.note(committed, report)
         # What tasks wrote and this run, or the one that died before it, has not published.
         self._archive.delete(f"{ASIDE}/{self._run}")
-        asked = self._request.crawl
-        crawls = {asked} if asked is not None else self._crawls()
-        named = {problem.file for problem in report.problems}
-        unknown = name_unknown_files(self._rows, self._archive, sorted(crawls))
-        report.problems += (problem for problem in unknown if problem.file not in named)
         if self._last_drop is not None:
             report.problems += drop_each(self._last_drop, self._entries_now())
         report.problems += room.problems
-
-    def _crawls(self) -> set[str]:
-        """Those of the collection."""
-        found = scan_crawls(self._rows)
-        return {
-            crawl.crawl for crawl in found if crawl.facts.collection == self._request.collection
-        }
 
     def _rewriting_here(self, bodies: StoredFiles, advance: Advance) -> Rewrite:
         rewriter = FileRewriter(self._act, bodies, self._files, self._rules, advance=advance)
