@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pinakes.access.pages.changes import changes
+from pinakes.access.pages.captures_page import changes
 from pinakes.catalog.captures import Capture
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 
-from pinakes.index.record_lines import (
+from pinakes.index.manifest_file import (
     RecordLine,
     format_record_line,
     iter_record_lines,

@@ -15,9 +15,8 @@ from review_scene import RUN, pairs_of, result, rows_in, write_run, write_sample
 from pinakes.cli import main
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.qa.report.extent import Extent, read_extent
-from pinakes.qa.report.filtered_pairs import cause_of
 from pinakes.qa.report.judged_pairs import read_pairs
-from pinakes.qa.report.pages import PAIRS_A_PAGE, summary, write_report
+from pinakes.qa.report.pages import PAIRS_A_PAGE, cause_of, summary, write_report
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.review.judgement import Judgement, Label, Role, Statement

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pinakes.qa.review.agreement import agreement, agreements
 from pinakes.qa.review.judgement import BlindTo, Judgement, Label, Role, Statement
+from pinakes.qa.review.summary import agreement, agreements
 
 A, R, U = Label.ACCEPT, Label.REJECT, Label.UNSURE
 BLIND = (BlindTo.OTHERS,)

@@ -8,7 +8,7 @@ import comparing  # noqa: F401
 import pytest
 
 from pinakes.errors import StoreUnavailable
-from pinakes.qa.views.public_addresses import NotPublic, is_public, public_addresses
+from pinakes.qa.views.live import NotPublic, is_public, public_addresses
 from pinakes.qa.views.upstream import Origin
 
 

@@ -26,8 +26,7 @@ from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.snapshot import Outcome
-from pinakes.qa.views.live import LiveSide, Pauses, live_session
-from pinakes.qa.views.public_addresses import NotPublic
+from pinakes.qa.views.live import LiveSide, NotPublic, Pauses, live_session
 from pinakes.qa.views.recording import Recording
 from pinakes.qa.views.upstream import Origin
 

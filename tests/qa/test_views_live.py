@@ -29,8 +29,7 @@ from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views import recording as recordings
 from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT, describe_gap, verdict_given_gap
-from pinakes.qa.views.live import LiveSide, Pauses, live_session
-from pinakes.qa.views.public_addresses import NotPublic
+from pinakes.qa.views.live import LiveSide, NotPublic, Pauses, live_session
 from pinakes.qa.views.recording import Recording
 from pinakes.qa.views.side import Side
 from pinakes.qa.views.upstream import Origin

@@ -26,9 +26,9 @@ from pinakes.row_store.hbase_batches import (
     pieces,
     puts_by_time,
 )
+from pinakes.row_store.hbase_calls import translated
 from pinakes.row_store.hbase_clock import ASKED_ANEW_S, StoreClock
 from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Server, parse_servers
-from pinakes.row_store.hbase_errors import translated
 from pinakes.row_store.hbase_own_table import parse_version
 from pinakes.row_store.hbase_present import decode_present, encode_present
 from pinakes.row_store.hbase_ranges import ScanRange, row_below

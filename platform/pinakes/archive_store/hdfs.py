@@ -24,7 +24,6 @@ from pinakes.errors import InputRefused, StoreUnavailable
 from .hdfs_calls import HdfsCalls
 from .hdfs_connection import HdfsConnection
 from .hdfs_errors import NotThere
-from .hdfs_listing import folder_sizes, walk_files
 from .hdfs_reading import HdfsFile, identity_of, pieces_of
 from .hdfs_web import kept_checksum
 from .hdfs_writing import AsideIO
@@ -33,6 +32,13 @@ from .port import ASIDE, QUARANTINE, StoredFile
 
 if TYPE_CHECKING:
     from hdfs_native import Client
+
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hdfs_native import Client
+
 
 # Smaller files are read back faster than two web servers answer.
 _ASKED_FROM_BYTES = 8 << 20
@@ -215,3 +221,43 @@ def sha256_of(file: HdfsFile) -> str:
     for piece in pieces_of(file):
         state.update(piece)
     return state.hexdigest()
+
+
+def walk_files(calls: HdfsCalls, folder: str, inside: str = "") -> Iterator[tuple[str, int]]:
+    """Yield name and size of the files below a folder, sorted by name, without hidden ones.
+
+    Memory: the names of one folder, because HDFS sorts by signed bytes, and folders without
+    their `/`.  A folder that cannot be read is an error, not an empty folder; one that does not
+    exist (any more) has no files.
+    """
+    for name, size in sorted(_entries(calls, folder)):
+        if name.startswith("."):
+            continue
+        if name.endswith("/"):
+            yield from walk_files(calls, f"{folder}/{name[:-1]}", inside + name)
+        else:
+            yield inside + name, size
+
+
+def folder_sizes(calls: HdfsCalls, folder: str) -> Iterator[tuple[str, int]]:
+    """Yield the folders in a folder, sorted by name, each with the size of its files in bytes."""
+    for name, _ in sorted(_entries(calls, folder)):
+        if name.endswith("/"):
+            found = _entries(calls, f"{folder}/{name[:-1]}")
+            yield name[:-1], sum(size for _, size in found)
+
+
+def _entries(calls: HdfsCalls, folder: str) -> list[tuple[str, int]]:
+    """Name and size of each entry of a folder; folder names end with `/`."""
+
+    def entries(client: Client) -> list[tuple[str, int]]:
+        return [
+            (status.path.rpartition("/")[2] + "/" * status.isdir, status.length)
+            for status in client.list_status(folder)
+            if status.path != folder  # HDFS lists a file as itself
+        ]
+
+    try:
+        return calls.ask(folder, entries)
+    except NotThere:
+        return []

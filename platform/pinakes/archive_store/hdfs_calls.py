@@ -6,6 +6,10 @@ hdfs-native keeps connections to data nodes, for all its clients, until 3 s afte
 read; and threads, which a forked process does not inherit.  So a forked process makes a client
 of its own, and a fork waits until no connection is kept: two processes that share one would get
 each other's bytes.  (This assumes that no other thread reads during a fork.)
+
+So calls run in other threads; a thread that does not return in time is abandoned.  (A sync was
+seen not to return after a data node was killed.)  Threads are kept for later calls: starting one
+takes as long as a short call.
 """
 
 from __future__ import annotations
@@ -22,12 +26,18 @@ from pinakes.errors import ConfigError
 from pinakes.extras import missing_extra
 from pinakes.waiting import Waiting
 
-from .hdfs_bounded import Bounded
 from .hdfs_connection import HdfsConnection
 from .hdfs_errors import FOREIGN, failure_of
 
 if TYPE_CHECKING:
     from hdfs_native import Client
+
+
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+
+from pinakes.waiting import NOTICE_AFTER_S
 
 T = TypeVar("T")
 _FIRST_PAUSE_S = 0.1
@@ -160,3 +170,66 @@ def _wait_for_connections_to_lapse() -> None:
 
 
 os.register_at_fork(before=_wait_for_connections_to_lapse)
+
+
+class Bounded:
+    """Runs calls in threads of its own.  Safe for several threads, and across forks."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
+        self._idle: list[_Caller] = []
+        self._pid = os.getpid()
+
+    def call(self, act: Callable[[], T], patience_s: float) -> T:
+        """Return or raise what `act` does; raise TimeoutError after `patience_s`.
+
+        `waiting` logs a call that takes long.
+        """
+        if self._pid != os.getpid():  # a forked process does not have these threads
+            self._idle, self._pid = [], os.getpid()
+        try:
+            caller = self._idle.pop()
+        except IndexError:  # no `if` before it: another thread may take the last one
+            caller = _Caller()
+        caller.given.put(act)
+        result: T
+        try:
+            try:
+                result, error = caller.answers.get(timeout=min(NOTICE_AFTER_S, patience_s))
+            except Empty:
+                self._waiting.tell(NOTICE_AFTER_S, "it has not answered yet")
+                left_s = max(0.0, patience_s - NOTICE_AFTER_S)
+                result, error = caller.answers.get(timeout=left_s)
+        except Empty:
+            caller.given.put(None)
+            raise TimeoutError(f"no answer in {patience_s:g} s") from None
+        self._idle.append(caller)
+        if error is None:
+            return result
+        try:
+            raise error
+        finally:
+            del error  # else a reference cycle would keep this frame and its callers alive
+
+    def close(self) -> None:
+        """End the idle threads; a later call starts others."""
+        idle, self._idle = self._idle, []
+        for caller in idle:
+            caller.given.put(None)
+
+
+class _Caller:
+    """A thread that runs the calls it is given, one after another, until one is None."""
+
+    def __init__(self) -> None:
+        self.given: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self.answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        while (act := self.given.get()) is not None:
+            try:
+                self.answers.put((act(), None))
+            except BaseException as error:  # noqa: BLE001  (raised where it is waited for)
+                self.answers.put((None, error))
+            del act

@@ -1,31 +1,88 @@
 """Archive files on a web server, read by byte ranges.
 
 A server that ignores ranges sends the whole file, which is then read from a temporary file; it is
-fetched again when too many others were read since (`http_spools`).  A file that changes between
+fetched again when too many others were read since (`Spools`).  A file that changes between
 two reads (ETag, Last-Modified or size) is refused: a record read partly before and partly after
 would be wrong.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import tempfile
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import IO, Any, TypeVar
+from urllib.parse import urlsplit
 
 from pinakes.errors import InputRefused, StoreUnavailable
+from pinakes.waiting import LOGGER
 
 from .http_ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator, reason_of
-from .http_spools import Spools
 from .local_files import translated
 from .seeking import SeekableRaw
 
 BUFFER_BYTES = 256 << 10
 _PIECE_BYTES = 1 << 20
 _LONGEST_PAUSE_S = 30.0
-_SPOOLS = Spools(most_files=4)
 _LONGER = "the server sends more than the range that it names"
 _CHANGED = "the file changed on the server while it was read"
+
+
+class Spools:
+    """At most `most_files` files; for one more, the least recently read is closed."""
+
+    def __init__(self, most_files: int) -> None:
+        self._most_files = most_files
+        self._kept: OrderedDict[int, IO[bytes]] = OrderedDict()
+        self._told: set[str] = set()
+        self._lock = threading.Lock()
+
+    def tell(self, url: str) -> None:
+        """Log, once for each server, that it sends whole files."""
+        parts = urlsplit(url)
+        server = f"{parts.scheme}://{parts.netloc}"
+        with self._lock:
+            if server in self._told:
+                return
+            self._told.add(server)
+        logging.getLogger(LOGGER).warning(
+            "%s has no byte ranges and sends files whole: each is fetched into a temporary file "
+            "(TMPDIR), %d are kept at a time, and others are fetched again when they are read",
+            server,
+            self._most_files,
+        )
+
+    def keep(self, owner: int, spool: IO[bytes]) -> None:
+        """Keep the file of `owner`, and close those beyond `most_files`."""
+        with self._lock:
+            self._kept[owner] = spool
+            while len(self._kept) > self._most_files:
+                self._kept.popitem(last=False)[1].close()
+
+    def read(self, owner: int, start: int, wanted: memoryview) -> int | None:
+        """Read into `wanted`; the number of bytes, or None if the file has been closed."""
+        with self._lock:
+            spool = self._kept.get(owner)
+            if spool is None:
+                return None
+            self._kept.move_to_end(owner)
+            data = os.pread(spool.fileno(), wanted.nbytes, start)
+        wanted[: len(data)] = data
+        return len(data)
+
+    def drop(self, owner: int) -> None:
+        """Close the file of `owner`, if it is here."""
+        with self._lock:
+            spool = self._kept.pop(owner, None)
+        if spool is not None:
+            spool.close()
+
+
+_SPOOLS = Spools(most_files=4)
 
 T = TypeVar("T")
 

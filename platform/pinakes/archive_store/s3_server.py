@@ -3,6 +3,9 @@
 Server, region and credentials are what Arrow finds: in the URL's query (`endpoint_override`,
 `scheme`, `region`), in the environment, in the files of AWS.  Only time-outs and repetition are
 ours: Arrow's own would keep a signal waiting for minutes.
+
+Exceptions of Arrow's client, apart from FileNotFoundError, are all OSErrors, with the name of AWS'
+error or the HTTP status in their text.  What is not known to be final counts as temporary.
 """
 
 from __future__ import annotations
@@ -19,10 +22,14 @@ from pinakes.errors import ConfigError
 from pinakes.waiting import Waiting
 
 from .http import pause_s
-from .s3_errors import FOREIGN, failure_of
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
+
+
+from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
+
+from .port import NotThere
 
 ATTEMPTS = 5
 _CONNECT_S = 10.0
@@ -119,3 +126,40 @@ def _connect(bucket: str) -> FileSystem:
         retry_strategy=AwsStandardS3RetryStrategy(max_attempts=1),
     )
     return S3FileSystem(**options)
+
+
+FOREIGN = (OSError, ValueError)
+"""What a call may raise; pyarrow's own ValueErrors are about names and URLs."""
+
+_NOT_THERE = re.compile(r"NO_SUCH_KEY|NO_SUCH_BUCKET|Bucket '.*' not found|Not a regular file")
+_FORBIDDEN = re.compile(
+    "ACCESS_DENIED|SIGNATURE_DOES_NOT_MATCH|INVALID_ACCESS_KEY_ID|INVALID_CLIENT_TOKEN_ID"
+    "|UNRECOGNIZED_CLIENT|MISSING_AUTHENTICATION_TOKEN|HTTP status 40[13]"
+)
+# Not: too slow (408), too early (425), too many (429).
+_REFUSED = re.compile(r"HTTP status (?:3\d\d|4(?!08|25|29)\d\d)")
+
+
+class Failure(NamedTuple):
+    """An error of ours; `passes` if repeating the call may help."""
+
+    error: PinakesError
+    passes: bool
+
+
+def failure_of(error: Exception, url: str) -> Failure:
+    """The error of ours about `url`."""
+    text = " ".join(str(error).split())
+    text = text[max(text.find("AWS Error"), 0) :]  # before it, Arrow repeats the name
+    if isinstance(error, FileNotFoundError) or _NOT_THERE.search(text):
+        return Failure(NotThere("file not found on the server", file=url), False)
+    if _FORBIDDEN.search(text):
+        words = "the server refuses access: check the AWS credentials, and what they may read"
+        return Failure(InputRefused(f"{words} ({text:.300})", file=url), False)
+    if isinstance(error, ValueError):
+        return Failure(InputRefused(f"not accepted as an S3 URL: {text:.300}", file=url), False)
+    if _REFUSED.search(text):
+        words = "the server refuses the request"
+        return Failure(InputRefused(f"{words}: {text:.300}", file=url), False)
+    words = "S3 cannot be reached, or failed"
+    return Failure(StoreUnavailable(f"{words}: {text:.300}", file=url), True)

@@ -1,7 +1,18 @@
-"""The manifest of one archive file, as bytes, in pieces; for the verb and the job."""
+"""The manifest of one archive file, as bytes, in pieces; for the verb and the job.
+
+With `--records`, one line for every record of every type:
+
+    FILE ORDINAL TYPE RECORD-ID SHA256
+
+The digest is over the inflated record from its version line to the last byte of its
+block, without the two line ends that close it (ISO 28500:2017 §4): two files with equal
+lines hold the same records, however they are compressed.
+Names are encoded as in `index.manifest`; `-` is a missing record id.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -13,11 +24,23 @@ from typing import NamedTuple
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine, format_line
 from pinakes.index.not_whole import iter_naming
-from pinakes.index.record_lines import RecordLine, format_record_line, iter_record_lines
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.reader import Item, iter_records
-from pinakes.warc.record import DamagedStretch
+from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
+
+from .manifest import encode_name
+
+
+class RecordLine(NamedTuple):
+    """One record.  A tuple: there is one for each record of a collection."""
+
+    file: str
+    ordinal: int
+    type: str
+    record_id: str | None
+    sha256: str
+
 
 # Lines are formatted in batches: one at a time, between two bodies that are inflated and hashed,
 # the formatter is out of the processor's cache each time, and takes twice as long.
@@ -117,3 +140,21 @@ def _formatter(form: ManifestForm) -> Callable[..., str]:
 
 def _as_json(line: Line) -> str:
     return json.dumps({key: value for key, value in line._asdict().items() if value is not None})
+
+
+def iter_record_lines(items: Iterable[Item], *, file: str) -> Iterator[RecordLine]:
+    """Yield a line for each record of one file, in order; damaged stretches have none."""
+    for record in items:
+        if isinstance(record, Record):
+            state = hashlib.sha256(record.header.raw)
+            for piece in record.chunks():
+                state.update(piece)
+            yield RecordLine(file, record.ordinal, record.type, record.record_id, state.hexdigest())
+
+
+def format_record_line(line: RecordLine) -> str:
+    """The line as text, without a line end."""
+    return (
+        f"{encode_name(line.file)} {line.ordinal} {encode_name(line.type)} "
+        f"{encode_name(line.record_id or '')} {line.sha256}"
+    )

@@ -43,7 +43,7 @@ def open_client(service: Any, server: Server, connection: HBaseConnection, waiti
 
     `waiting` logs answers that take long (not over HTTP).
 
-    Raises what sockets, TLS and SASL raise; `hbase_errors` translates that.
+    Raises what sockets, TLS and SASL raise; `hbase_calls` translates that.
     """
     protocols = _module("thriftpy2.protocol")
     transport = _transport(server, connection, waiting)
