@@ -140,8 +140,3 @@ def _file_puts(name: str) -> list[Put]:
     }
     key = encode_file_key(name)
     return [Put(key, was, _ACT_TIME_MS), Put(key, present, None)]
-
-
-def row_bytes(store: Path) -> int:
-    """Bytes of the file of rows."""
-    return (store / ROWS).stat().st_size

@@ -54,10 +54,6 @@ class Wanted:
     browsers: tuple[str, ...]
 
 
-Planner = Callable[[Page, random.Random], Iterator[Wanted]]
-"""Looks at a page besides its reference, given what the reference was answered."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """How a generator makes looks: the page as it is shown first, and then the others."""
