@@ -1,6 +1,7 @@
 """The tables of docs/reading.md: what readers make of the shared data, and what we do.
 
-`python tests/support/reading_page.py` writes them; a test holds them against the data.
+`python tests/support/reading_page.py` writes them, and odd_files.md, file by file; a test holds
+both against the data.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from evidence import EXEMPTIONS, READERS, Line, differences, exempted, is_agreed
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import FINDINGS, DamagedStretch, Record
+
+ODD_FILES = Path(__file__).parent / "odd_files.md"
 
 
 class Odd(NamedTuple):
@@ -128,18 +131,35 @@ def _count(line: Line, reader: str) -> str:
     return f"{count}{' †' if stopped else ''}"
 
 
-def odd_table(shared: Path) -> str:
+def odd_by_answer(shared: Path) -> dict[Answer, list[Odd]]:
+    """The files that the readers do not agree on, by the kind of each."""
     found = [
         read_odd(shared, line)
         for line in manifest_lines(shared)
         if line["readers_agree"] is not True
     ]
-    blocks = []
-    for answer in ANSWERS:
-        rows = [odd for odd in found if answer_to(odd) is answer]
-        if rows:
-            blocks += [f"**{answer.title}.** {answer.text}", "", *_rows(rows), ""]
-    return "\n".join(blocks).rstrip()
+    sorted_out = {a: [odd for odd in found if answer_to(odd) is a] for a in ANSWERS}
+    return {answer: rows for answer, rows in sorted_out.items() if rows}
+
+
+def odd_table(shared: Path) -> str:
+    rows = ["| | files | what Pinakes does |", "|---|---|---|"]
+    rows += [f"| {a.title} | {len(odd)} | {a.text} |" for a, odd in odd_by_answer(shared).items()]
+    return "\n".join(rows)
+
+
+def odd_files(shared: Path) -> str:
+    """The text of odd_files.md: what each reader makes of each file."""
+    blocks = [
+        "# Files that readers do not agree on",
+        "",
+        "The number of records that each reader returns. †: it stopped with an error; –: it does "
+        "not read such files. Made by reading_page.py.",
+        "",
+    ]
+    for answer, rows in odd_by_answer(shared).items():
+        blocks += [f"## {answer.title}", "", *_rows(rows), ""]
+    return "\n".join(blocks).rstrip() + "\n"
 
 
 def _rows(rows: list[Odd]) -> list[str]:
@@ -222,6 +242,7 @@ def main() -> None:
         before, rest = text.split(begin)
         text = f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
     page.write_text(text, encoding="utf-8")
+    ODD_FILES.write_text(odd_files(shared), encoding="utf-8")
 
 
 if __name__ == "__main__":

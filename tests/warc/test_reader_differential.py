@@ -151,3 +151,5 @@ def test_the_page_says_what_is(shared_data: Path, repository: Path) -> None:
     for name, table in reading_page.tables(shared_data).items():
         found = reading_page.part_of(page, name)
         assert found == table, "run: python tests/support/reading_page.py"
+    files = reading_page.ODD_FILES.read_text(encoding="utf-8")
+    assert files == reading_page.odd_files(shared_data), "run: python tests/support/reading_page.py"
