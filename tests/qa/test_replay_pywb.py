@@ -1,6 +1,6 @@
 """pywb in proxy mode gives the same answers, URL by URL, out of the same archives.
 
-What differs, and is meant to (docs/qa/replay.md, "Beside pywb"):
+What differs, and is meant to (docs/qa/replay.md, "Compared with pywb"):
 
 - fault: pywb shows as much of a cut record as there is, and for a lost original another
   capture, or an error page of its own;
