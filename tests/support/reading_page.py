@@ -153,8 +153,10 @@ def odd_files(shared: Path) -> str:
     blocks = [
         "# Files that readers do not agree on",
         "",
-        "The number of records that each reader returns. †: it stopped with an error; –: it does "
-        "not read such files. Made by reading_page.py.",
+        (
+            "The number of records that each reader returns. †: it stopped with an error; –: it "
+            "does not read such files. Made by reading_page.py."
+        ),
         "",
     ]
     for answer, rows in odd_by_answer(shared).items():
