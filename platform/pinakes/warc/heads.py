@@ -121,7 +121,7 @@ def _read_quickly(
     if body > end or size & 0xFFFFFFFF != declared_size:
         return None
     # libdeflate's crc32, since isal leaves vector registers in a state that slows what follows
-    # (docs/performance.md), and this one clears them.
+    # (bench/RESULTS.md), and this one clears them.
     rest = crc ^ crc32_combine(crc32(data[:body]), 0, size - body)
     return RecordHead(header, data[block:body], length, end - body, rest, crc, True)
 
