@@ -10,24 +10,27 @@ from zstandard import ZstdCompressionDict
 
 from pinakes.errors import DigestMismatch
 from pinakes.mr_jobs.archive_job import ArchiveJob
-from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
+from pinakes.recompression.forms import IN_GZIP, UNCOMPRESSED, StoredForm, in_zstd
 from pinakes.warc.opening import open_source
 from pinakes.warc.zstd_dictionary import dictionary_in
 
 DICTIONARY = "--dictionary"
 _ZSTD = "zstd"
-_OTHERS = {"gzip": GZIP, "plain": PLAIN}
+_OTHERS = {"gzip": IN_GZIP, "plain": UNCOMPRESSED}
 
 
-def zstd_options(level: int, dictionary: bytes | None) -> list[str]:
-    """The options that say how to compress; the dictionary itself goes with `DICTIONARY`."""
-    known = ["--dictionary-sha256", sha256(dictionary).hexdigest()] if dictionary else []
-    return ["--form", _ZSTD, "--level", str(level), *known]
+def form_options(form: StoredForm) -> list[str]:
+    """The options that say how to write; a dictionary itself goes with `form_files`."""
+    if form.level is None:
+        return ["--form", "plain" if form.compression is None else "gzip"]
+    known = form.dictionary_content
+    named = ["--dictionary-sha256", sha256(known).hexdigest()] if known is not None else []
+    return ["--form", _ZSTD, "--level", str(form.level), *named]
 
 
-def other_options(*, plain: bool) -> list[str]:
-    """The same without Zstandard."""
-    return ["--form", "plain" if plain else "gzip"]
+def form_files(form: StoredForm) -> dict[str, bytes]:
+    """What each task gets as a file, by the option that tells where."""
+    return {} if form.dictionary_content is None else {DICTIONARY: form.dictionary_content}
 
 
 def add_form_options(job: ArchiveJob) -> None:
@@ -38,7 +41,7 @@ def add_form_options(job: ArchiveJob) -> None:
     job.add_passthru_arg("--dictionary-sha256", help="of that file, in hex: needed with it")
 
 
-def form_of(options: Namespace) -> MemberForm:
+def form_of(options: Namespace) -> StoredForm:
     """The form that they say; `Raises` DigestMismatch for another dictionary than was meant."""
     if options.form != _ZSTD:
         return _OTHERS[options.form]
@@ -54,4 +57,4 @@ def form_of(options: Namespace) -> MemberForm:
             f"what came with it {found}",
             file=options.dictionary,
         )
-    return zstd_form(options.level, dictionary)
+    return in_zstd(options.level, dictionary)

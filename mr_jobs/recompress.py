@@ -30,7 +30,7 @@ class RecompressJob(NewFileJob):
 
     def mapper_init(self) -> None:
         super().mapper_init()
-        self._form = form_of(self.options)
+        self._form = form_of(self.options).form
 
     @classmethod
     def target_of_line(cls, line: bytes) -> str | None:

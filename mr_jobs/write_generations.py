@@ -5,30 +5,25 @@
 
 An input line is the row key of the original, then a line of `flag_duplicates`.  Each file's new
 generation is written to the output, below `_written/`, with its sidecar; publishing and writing
-rows is left to the driver (`pinakes.dedupe.run.wave_rewriting`).
+rows is left to the driver (`pinakes.acts.waves`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import partial
-from uuid import uuid4
+from typing import Any
 
-from pinakes.acts.generations import write_generation
-from pinakes.catalog.sidecar import sidecar_name
-from pinakes.dedupe.run.decided_records import (
-    Decided,
-    Pair,
-    annotate,
-    decided_by_ordinal,
-)
-from pinakes.dedupe.run.tasks import FileOutcome
+from pinakes.acts.waves import WrittenFile, outcome_of, write_aside
+from pinakes.dedupe.run.decided_records import Pair, annotate, decided_by_ordinal
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.dedupe.write.refs import RefsCount
-from pinakes.errors import Conflict, DigestMismatch, InputRefused
+from pinakes.errors import Conflict
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.outcome_lines import outcome_text
+from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR
 from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
 from pinakes.rewrite.replace import Replacement
@@ -47,6 +42,19 @@ def text_pair(text: bytes) -> Pair:
     return text_line(line), bytes.fromhex(key.decode())
 
 
+def count_json(count: RefsCount) -> dict[str, Any]:
+    """What became of the duplicates of a file, for its outcome."""
+    problems = [problem_text(each).decode() for each in count.problems]
+    return {**count.as_json(), "problems": problems}
+
+
+def json_count(told: Mapping[str, Any]) -> RefsCount:
+    """Undo `count_json`."""
+    problems = [text_problem(text.encode()) for text in told["problems"]]
+    left_full = Counter[str](told["left_full"])
+    return RefsCount(told["revisits"], told["saved_bytes"], left_full, problems)
+
+
 class WriteGenerationsJob(RevisitsJob):
     """See the module."""
 
@@ -55,39 +63,31 @@ class WriteGenerationsJob(RevisitsJob):
         return text_line(line), key
 
     def write(self, name: str, duplicates: Duplicates) -> bytes:
+        generation = self.task.generation_of(name)
+        write = partial(self._write, name, duplicates)
+        return outcome_text(outcome_of(self.task.archive(), generation, write), count_json)
+
+    def _write(self, name: str, duplicates: Duplicates) -> WrittenFile[RefsCount]:
+        archive, generation = self.task.archive(), self.task.generation_of(name)
         keys = (bytes.fromhex(note.decode()) for note in duplicates.notes)
         pairs = list(zip(duplicates.lines, keys, strict=True))
-        try:
-            stored = self.task.generation_of(name).name
-            decided = decided_by_ordinal(self.task.archive(), stored, pairs)
-            if decided is None:
-                raise Conflict("these places are not of this generation", file=name)  # noqa: TRY301
-            outcome = self._write_generation(name, duplicates, decided)
-        except (Conflict, DigestMismatch, InputRefused) as problem:
-            outcome = FileOutcome(archive_file=name, problem=problem)
-        return outcome_text(outcome)
+        decided = decided_by_ordinal(archive, generation.name, pairs)
+        if decided is None:
+            raise Conflict("these places are not of this generation", file=name)
 
-    def _write_generation(self, name: str, duplicates: Duplicates, decided: Decided) -> FileOutcome:
         def replacements(source: Source) -> Iterator[Replacement]:
             self.task.heartbeat.watch(lambda: source.position)
             yield from self.writer(duplicates).replacements(source, duplicates.lines, count)
 
         count = RefsCount()
-        written = write_generation(
-            self.task.archive(),
+        return write_aside(
+            archive,
             self.written,
-            self.task.generation_of(name),
+            generation,
             replacements,
-            stored_sha256=None,
-            token=uuid4().hex,
             check=lambda before, after: require_records(before, after, count.take_bodies()),
             annotate=partial(annotate, decided),
-        )
-        return FileOutcome(
-            archive_file=name,
-            written=written,
-            sidecar_sha256=self.written.checksum(sidecar_name(written.name)),
-            count=count,
+            made=count,
         )
 
 

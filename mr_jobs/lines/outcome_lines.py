@@ -3,43 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from typing import Any, TypeVar
 
 from pinakes.acts.generations import Written
-from pinakes.dedupe.run.tasks import FileOutcome
-from pinakes.dedupe.write.refs import RefsCount
+from pinakes.acts.waves import FileOutcome, NotWritten, WrittenFile
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 
+Made = TypeVar("Made")
 
-def outcome_text(outcome: FileOutcome) -> bytes:
-    """An outcome as a line, without `folder`, which the driver knows."""
-    count, problem = outcome.count, outcome.problem
-    content = {
-        "archive_file": outcome.archive_file,
-        "written": asdict(outcome.written) if outcome.written is not None else None,
-        "sidecar_sha256": outcome.sidecar_sha256,
-        "records": count.records,
-        "saved_bytes": count.saved_bytes,
-        "left_full": count.left_full,
-        "problems": [problem_text(each).decode() for each in count.problems],
-        "problem": problem_text(problem).decode() if problem is not None else None,
-    }
+
+def outcome_text(outcome: FileOutcome[Made], encode: Callable[[Made], Mapping[str, Any]]) -> bytes:
+    """An outcome as a line, without `folder`, which the driver knows; `encode` for JSON."""
+    content: dict[str, Any] = {"archive_file": outcome.archive_file}
+    if isinstance(outcome, NotWritten):
+        content["old_sha256"] = outcome.old_sha256
+        content["problem"] = problem_text(outcome.problem).decode()
+    else:
+        content["written"] = asdict(outcome.written)
+        content["sidecar_sha256"] = outcome.sidecar_sha256
+        content["made"] = encode(outcome.made)
     return json.dumps(content).encode()
 
 
-def text_outcome(line: bytes, folder: str) -> FileOutcome:
+def text_outcome(
+    line: bytes, folder: str, decode: Callable[[Mapping[str, Any]], Made]
+) -> FileOutcome[Made]:
     """Undo `outcome_text`."""
     content = json.loads(line)
-    written, problem = content["written"], content["problem"]
-    count = RefsCount(content["records"], content["saved_bytes"], Counter(content["left_full"]))
-    for text in content["problems"]:
-        count.problems.append(text_problem(text.encode()))
-    return FileOutcome(
-        archive_file=content["archive_file"],
-        folder=folder,
-        written=Written(**written) if written is not None else None,
-        sidecar_sha256=content["sidecar_sha256"],
-        count=count,
-        problem=text_problem(problem.encode()) if problem is not None else None,
-    )
+    if "problem" in content:
+        problem = text_problem(content.pop("problem").encode())
+        return NotWritten(**content, problem=problem)
+    written, made = Written(**content.pop("written")), decode(content.pop("made"))
+    return WrittenFile(**content, folder=folder, written=written, made=made)

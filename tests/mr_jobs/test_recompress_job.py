@@ -27,6 +27,7 @@ from archive_builders import (
 from jobs_and_verbs import require_same
 from killing import dies, tree
 from steps_here import INLINE, run_by, steps_here
+from zstandard import ZstdCompressionDict
 
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
@@ -34,9 +35,10 @@ from pinakes.cli.verbs.zstd_convert import without_clashes
 from pinakes.config import load_configuration
 from pinakes.errors import ConfigError, DigestMismatch
 from pinakes.mr_jobs.driver.running import JobRequest
-from pinakes.mr_jobs.form_options import DICTIONARY, zstd_options
+from pinakes.mr_jobs.form_options import DICTIONARY, form_options
 from pinakes.mr_jobs.recompress import RecompressJob
 from pinakes.mr_jobs.writing_job import run_writing_job
+from pinakes.recompression.forms import in_zstd
 from pinakes.rewrite.member_forms import zstd_form
 
 CONTENT = b"".join(three())
@@ -237,7 +239,7 @@ def test_a_task_takes_no_other_dictionary_than_that_of_the_job(
     request = JobRequest(
         job=RecompressJob,
         names=["in/a.warc.gz"],
-        options=zstd_options(9, named),
+        options=form_options(in_zstd(9, ZstdCompressionDict(named) if named else None)),
         files={} if sent is None else {DICTIONARY: sent},
     )
     configuration = load_configuration(None)

@@ -11,8 +11,8 @@ from killing import in_child
 from store_profiles import Land, landing
 
 from pinakes.cli import main
-from pinakes.dedupe.run.file_commit import Committed, FileCommitter
-from pinakes.dedupe.run.tasks import FileOutcome
+from pinakes.cli.verbs import dedupe_workers
+from pinakes.dedupe.run.file_rewriting import commit_file
 
 pytestmark = pytest.mark.large
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
@@ -46,11 +46,10 @@ def test_killed_committer_is_taken_over(
     undisturbed = land("undisturbed")
     undisturbed.run(*DEDUPE)
     profile = land("store")
-    commit = FileCommitter.commit
     died = tmp_path / "died"
 
-    def die_at_the_third(self: FileCommitter, outcome: FileOutcome) -> Committed:
-        committed = commit(self, outcome)
+    def die_at_the_third(*given: object) -> object:
+        committed = commit_file(*given)  # type: ignore[arg-type]
         with died.open("ab") as file:
             file.write(b".")
         if died.stat().st_size == 3:
@@ -58,7 +57,7 @@ def test_killed_committer_is_taken_over(
         return committed
 
     with monkeypatch.context() as patched:
-        patched.setattr(FileCommitter, "commit", die_at_the_third)
+        patched.setattr(dedupe_workers, "commit_file", die_at_the_third)
         patched.setenv("PINAKES_STORE", profile.settings["store"])
         # A process that ends: else it would still have the collection's lease.
         assert in_child(lambda: os._exit(main([*DEDUPE, "--runner", "local", "-j", "2"]))) == 4

@@ -14,8 +14,9 @@ from killing import KILLED, in_child, kill_at
 from scenes import Scene, copied_scene, write_crawl
 from tasks_here import TasksHere
 
+from pinakes.acts.waves import FileOutcome, NotWritten
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.dedupe.run.tasks import FileOutcome
+from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import DigestMismatch, StoreUnavailable
 
 pytestmark = pytest.mark.slow
@@ -202,9 +203,9 @@ def test_file_that_cannot_be_rewritten_is_named_and_others_are_rewritten(
     outcomes = TasksHere.outcomes
     problem = DigestMismatch("the new generation is not what it should be", file="c2/part-0")
 
-    def one_fails(self: TasksHere, wave: str) -> Iterator[FileOutcome]:
+    def one_fails(self: TasksHere, wave: str) -> Iterator[FileOutcome[RefsCount]]:
         first, *others = outcomes(self, wave)
-        yield FileOutcome(archive_file=first.archive_file, problem=problem)
+        yield NotWritten(archive_file=first.archive_file, problem=problem)
         yield from others
 
     monkeypatch.setattr(TasksHere, "outcomes", one_fails)
@@ -255,3 +256,23 @@ def test_file_lost_before_the_decision_is_named_unreadable(
     report = landed.dedupe(runner=runner)
     assert {problem.file for problem in report.amiss} == {lost}
     assert report.files == 1  # the one that has nothing in common with it
+
+
+@pytest.mark.parametrize("runner", [None, "here", "inline"])
+def test_file_that_rots_after_the_decision_is_not_what_was_stored(
+    landed: Scene, runner: str | None
+) -> None:
+    name = "c2/part-0.warc.gz"
+    path = landed.archive.path_of(name)
+
+    def rot(step: str) -> None:
+        if step == "pinned":
+            content = bytearray(path.read_bytes())
+            content[-20] ^= 1
+            path.write_bytes(content)
+
+    report = landed.dedupe(runner=runner, at=rot)
+    [problem] = report.problems
+    assert (type(problem), problem.file) == (DigestMismatch, name)
+    assert "stored" in problem.message
+    assert (report.files, dict(report.files_left)) == (1, {"failed": 1})

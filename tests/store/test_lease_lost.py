@@ -41,7 +41,8 @@ def test_lease_is_checked_per_file_without_comparing(scene: Scene) -> None:
     assert all(counts and 0 not in counts for counts in shown.counts)
 
 
-def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene) -> None:
+@pytest.mark.parametrize("runner", [None, "here"], ids=["here", "by tasks"])
+def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene, runner: str | None) -> None:
     def taken_over(step: str) -> None:
         if step != "marked":
             return
@@ -55,7 +56,7 @@ def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene) -> None:
                 )
 
     with pytest.raises(Conflict, match="another process has taken over it"):
-        landed.dedupe(at=taken_over)
+        landed.dedupe(at=taken_over, runner=runner)
     assert {entry.generation for entry in scan_entries(landed.rows)} == {1}
 
 

@@ -20,8 +20,7 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.cdxj import parse_cdxj
 from pinakes.ingest.fsck import Fsck
 from pinakes.recompression.forms import IN_GZIP, UNCOMPRESSED, StoredForm, in_zstd
-from pinakes.recompression.stored import Result, StoredRecompressor
-from pinakes.recompression.tasks import Tasks
+from pinakes.recompression.stored import Result, StoredRecompressor, TasksOf
 from pinakes.rewrite.recompress_file import Recompression
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
@@ -47,22 +46,20 @@ def recompress(
             scene.archive,
             Actor(),
             again=again,
-            tasks=None if runner is None else _tasks(scene, runner),
+            tasks_of=None if runner is None else _tasks_of(scene, runner),
             at=at,
         )
         return list(work.recompress(COLLECTION, names, wanted))
 
 
-def _tasks(scene: Scene, runner: str) -> Tasks:
+def _tasks_of(scene: Scene, runner: str) -> TasksOf:
     from pinakes.mr_jobs.recompress_tasks import RecompressTasks  # needs the extra
 
     options = {"store": str(scene.folder / "store")}
     configuration = load_configuration(options=options, environment={}, folder=Path("/"))
-    return RecompressTasks(
-        scene.archive,
-        configuration,
-        "inline" if runner == "here" else runner,
-        around=lambda lease: nullcontext(lambda percent: None),
+    name = "inline" if runner == "here" else runner
+    return lambda act, form: RecompressTasks(
+        act=act, form=form, configuration=configuration, runner=name
     )
 
 

@@ -28,7 +28,7 @@ from pinakes.dedupe.run.remaining import Remaining
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
 from pinakes.dedupe.run.store_run import StoreRun
-from pinakes.dedupe.run.tasks import Tasks
+from pinakes.dedupe.run.tasks import HERE, Executors, Tasks
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.inputs import LeftOut, iter_inputs
@@ -146,17 +146,19 @@ class Scene:
                 RunFiles(self.folder / "store" / "runs" / doing.name),
                 request,
                 drop=None if grace_ms is None else partial(self.drop, grace_ms),
-                tasks=self.tasks(runner, request, doing.name) if runner is not None else None,
+                executors=HERE if runner is None else Executors(partial(self.tasks, runner)),
             ).execute(progress)
 
-    def tasks(self, runner: str, request: DedupeRequest, run: str) -> Tasks:
+    def tasks(self, runner: str, act: Act, request: DedupeRequest, files: RunFiles) -> Tasks:
         if runner == "here":
-            return TasksHere(self.archive, request, run)
+            return TasksHere(self.archive, request, act.name, files)
         from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
 
         options = {"store": str(self.folder / "store")}
         configuration = load_configuration(options=options, environment={}, folder=Path("/"))
-        return StoreTasks(self.archive, configuration, runner, request, run=run)
+        return StoreTasks(
+            act=act, configuration=configuration, runner=runner, request=request, files=files
+        )
 
     def drop(
         self,

@@ -25,7 +25,7 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.leftovers import require_nothing_more
 from pinakes.catalog.run_rows import DONE, put_run, read_run, set_run_state
-from pinakes.errors import Conflict, DigestMismatch, PinakesError
+from pinakes.errors import ONE_FILE_ONLY, Conflict, DigestMismatch, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.row_store.port import RowStore
 
@@ -177,12 +177,16 @@ class Act:
 
     @contextmanager
     def claimed(self, archive_file: str) -> Iterator[Held]:
-        """Hold a file's claim; released also after an error of ours."""
+        """Hold a file's claim, and release it; after an error that is not of this file alone it is
+        left, so that the next act that claims it takes over what was begun."""
         held = self.claim(archive_file)
         try:
             yield held
-        except PinakesError:
+        except ONE_FILE_ONLY:
             release_claim(self.rows, held)
+            raise
+        except PinakesError:
+            leave_claim(self.rows, held)
             raise
         release_claim(self.rows, held)
 

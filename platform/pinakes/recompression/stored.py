@@ -3,8 +3,6 @@
     lease ─▶ of each file: claimed ─▶ written aside in the other form ─▶ read back, compared with
              the old one, all content and record by record ─▶ published ─▶ current ─▶ lease released
 
-By tasks, a wave of files is written and compared elsewhere, before each is claimed.
-
 Nothing but compression and places changes.  Killed anywhere, the same command, in either direction,
 completes it: a file that is in the form already is left, and what was published and never became
 current is taken back.  Written again, for another level or dictionary, a file is left that would
@@ -15,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
-from pinakes.acts.generations import (
-    Check,
-    Contents,
-    InAnotherForm,
-)
+from pinakes.acts.generations import Check, Contents, InAnotherForm
+from pinakes.acts.many_files import AsItIs, FileResult, iter_batches, rewrite_file
+from pinakes.acts.waves import Tasks, Waves, WrittenFile, take_file
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_records import possible_names, read_current, require_as_stored
@@ -49,7 +47,6 @@ from pinakes.rewrite.recompress_file import (
     PLANNED,
     TOO_LITTLE,
     Recompression,
-    SavesTooLittleError,
     forecast,
     member_pieces,
 )
@@ -60,50 +57,58 @@ from pinakes.warc.members import compression_of
 from pinakes.warc.source import Source
 
 from .forms import StoredForm
-from .tasks import NotWritten, Outcome, Tasks, each_once, size_of, waves
 
 VERB = "zstd"
 LEFT = "left"
 """The outcome of a file that is in this compression already."""
 Result = Recompression | PinakesError
 """Of a file; or why it stays as it is."""
-_PASSES = 5
-"""Over a file: proven to be what was stored, written, compared twice, listed."""
+_WAVE_BYTES = 1 << 38
+"""At most so much is written by tasks before it is made current."""
 
 
-class _AsItIsError(Exception):
-    """The new file has the bytes of the old one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToRecompress:
+    """A file that is to become `target`, its next generation."""
+
+    entry: FileEntry
+    target: Generation
+
+    @property
+    def archive_file(self) -> str:
+        return self.entry.archive_file
+
+    @property
+    def size(self) -> int:
+        """As it landed."""
+        return _size_of(self.entry)
+
+    @property
+    def takes_bytes(self) -> int:
+        return self.size
 
 
+TasksOf = Callable[[Act, StoredForm], Tasks[ToRecompress, Recompression]]
+"""The tasks by which an act has files written in a form."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredRecompressor:
     """Writes files of one pair of stores in another compression.  Not for several threads."""
 
-    def __init__(
-        self,
-        rows: RowStore,
-        archive: ArchiveStore,
-        actor: Actor,
-        *,
-        again: bool = False,
-        min_saving: float = 0,
-        threads: int = 1,
-        tasks: Tasks | None = None,
-        advance: Advance = no_advance,
-        at: Callable[[str], None] = lambda step: None,
-    ) -> None:
-        """`again`: write files, too, that are in this compression already, unless they would be as
-        they are.  `min_saving`: leave files of which less than this part would be saved; 0: none.
-        `threads` compress, or `tasks` do; `at` is called after each step, with its name.
-        """
-        self._rows = rows
-        self._archive = archive
-        self._actor = actor
-        self._again = again
-        self._min_saving = min_saving
-        self._threads = threads
-        self._tasks = tasks
-        self._advance = advance
-        self._at = at
+    rows: RowStore
+    archive: ArchiveStore
+    actor: Actor
+    again: bool = False
+    """Write files, too, that are in this compression already, unless they would be as they are."""
+    min_saving: float = 0
+    """Leave files of which less than this part would be saved; 0: none."""
+    threads: int = 1
+    """How many compress, where no tasks do."""
+    tasks_of: TasksOf | None = None
+    advance: Advance = no_advance
+    at: Callable[[str], None] = lambda step: None
+    """Called after each step, with its name."""
 
     def plan(
         self, crawls: Iterable[str], form: StoredForm, *, of_all: bool = False
@@ -111,9 +116,9 @@ class StoredRecompressor:
         """What each file would take, of large ones by a sample unless `of_all`; changes nothing,
         and takes no lease."""
         crawls = list(crawls)
-        yield from name_unknown_files(self._rows, self._archive, crawls)
+        yield from name_unknown_files(self.rows, self.archive, crawls)
         for entry in self._entries(crawls):
-            with FileProgress(self._advance, size_of(entry)) as done:
+            with FileProgress(self.advance, _size_of(entry)) as done:
                 try:
                     yield self._planned(entry, form, done, of_all=of_all)
                 except ONE_FILE_ONLY as problem:
@@ -128,91 +133,63 @@ class StoredRecompressor:
             Conflict: another act works on the collection, or did not finish.
             StoreUnavailable: as the stores; run again, it goes on.
         """
-        act = Act.begin(self._rows, self._archive, self._actor, VERB, collection, at=self._at)
+        act = Act.begin(self.rows, self.archive, self.actor, VERB, collection, at=self.at)
         with act:
+            tasks = self.tasks_of(act, form) if self.tasks_of is not None else None
             if act.is_resumed:
-                if self._tasks is not None:
-                    self._tasks.end_orphans(act.name)  # they may still write
                 yield from self._take_back_left(act)
             crawls = list(crawls)
-            yield from name_unknown_files(self._rows, self._archive, crawls)
-            if self._tasks is None:
-                yield from self._one_by_one(act, crawls, form)
-            else:
-                yield from self._in_waves(act, crawls, form, self._tasks)
+            yield from name_unknown_files(self.rows, self.archive, crawls)
+            left: list[Result] = []
+            files = self._chosen(crawls, form, left)
+            for changed in self._changed(act, files, form, tasks):
+                if changed.is_lost:
+                    act.leave()
+                yield from left
+                left.clear()
+                yield changed.report
+                self.at("file done")
+            yield from left
 
-    def _one_by_one(self, act: Act, crawls: Iterable[str], form: StoredForm) -> Iterator[Result]:
+    def _changed(
+        self,
+        act: Act,
+        files: Iterable[ToRecompress],
+        form: StoredForm,
+        tasks: Tasks[ToRecompress, Recompression] | None,
+    ) -> Iterator[FileResult[Recompression]]:
+        if tasks is None:
+            work = partial(self._recompress, act, form)
+            return (rewrite_file(act, file, work, self.advance) for file in files)
+        take = partial(map, partial(take_file, act, work=partial(self._take, act, form)))
+        batches = iter_batches(files, lambda size: size <= _WAVE_BYTES)
+        return Waves(act=act, tasks=tasks, take=take).change(batches)
+
+    def _chosen(
+        self, crawls: Iterable[str], form: StoredForm, left: list[Result]
+    ) -> Iterator[ToRecompress]:
+        """The files that are to be written; `left` gets the results of the others."""
         for entry in self._entries(crawls):
-            with FileProgress(self._advance, size_of(entry), passes=_PASSES) as done:
-                try:
-                    yield self._recompress(act, entry, form, done)
-                except ONE_FILE_ONLY as problem:
-                    yield problem
-            self._at("file done")
-
-    def _in_waves(
-        self, act: Act, crawls: Iterable[str], form: StoredForm, tasks: Tasks
-    ) -> Iterator[Result]:
-        for wave in waves(self._entries(crawls)):
-            chosen = {}
-            for entry in wave:
-                try:
-                    target = self._target(entry, form)
-                except ONE_FILE_ONLY as problem:
-                    yield problem
-                    continue
-                if target is None:
-                    yield _left(entry)
-                else:
-                    chosen[entry.archive_file] = entry
-            if chosen:
-                name = f"wave-{self._actor.new_token()[:8]}"
-                outcomes = tasks.write(act, name, list(chosen.values()), form)
-                self._at("wave written")
-                for outcome in each_once(outcomes, chosen):
-                    try:
-                        yield self._commit(act, outcome, form)
-                    except ONE_FILE_ONLY as problem:
-                        yield problem
-                    self._at("file done")
-                self._archive.delete(f"{ASIDE}/{act.name}")
-
-    def _commit(self, act: Act, outcome: Outcome, form: StoredForm) -> Recompression:
-        """Make current what a task has written."""
-        entry = read_entry(self._rows, outcome.archive_file)
-        if isinstance(outcome, NotWritten):
-            if outcome.old_sha256 is not None:
-                self._require_as_stored(entry, outcome.old_sha256)
-            raise outcome.problem
-        with act.claimed(entry.archive_file) as held:
-            entry = read_entry(self._rows, held.archive_file)
-            target = self._target(entry, form)
-            if target is None or (target.name, entry.stored_name) != (
-                outcome.written.name,
-                outcome.written.old_name,
-            ):
-                raise Conflict("another act has moved this file's records", file=entry.archive_file)
-            self._require_as_stored(entry, outcome.written.old_sha256)
-            if outcome.written.sha256 == outcome.written.old_sha256:
-                return outcome.result.left_as_it_is(UNCHANGED)
-            if outcome.result.saves_too_little(self._min_saving):
-                return outcome.result.left_as_it_is(TOO_LITTLE)
-            with _left_if_lost(act):
-                act.take(
-                    held,
-                    outcome.written,
-                    folder=outcome.folder,
-                    sidecar_sha256=outcome.sidecar_sha256,
-                )
-        return outcome.result
+            why_not: Result = _left(entry)
+            try:
+                target = self._target(entry, form)
+            except ONE_FILE_ONLY as problem:
+                target, why_not = None, problem
+            if target is not None:
+                yield ToRecompress(entry=entry, target=target)
+            else:
+                left.append(why_not)
+                self.advance(_size_of(entry))
 
     def _take_back_left(self, act: Act) -> Iterator[PinakesError]:
         """Take back what an act that died had published, in whatever form, and not made current;
         delete what its tasks have written."""
-        self._archive.delete(f"{ASIDE}/{act.name}")
-        for entry in scan_entries(self._rows):
+        self.archive.delete(f"{ASIDE}/{act.name}")
+        for entry in scan_entries(self.rows):
             facts = entry.facts
-            if facts is None or facts.collection != act.collection or not _is_stored(entry):
+            if facts is None or facts.collection != act.collection:
+                continue
+            if entry.state is not FileState.STORED:
                 continue
             if not (entry.is_claimed_by(VERB) or self._has_next(entry)):
                 continue
@@ -222,17 +199,17 @@ class StoredRecompressor:
             except ONE_FILE_ONLY as problem:
                 yield problem
                 continue
-            release_claim(self._rows, held)
-            self._at("taken back")
+            release_claim(self.rows, held)
+            self.at("taken back")
 
     def _has_next(self, entry: FileEntry) -> bool:
         names = possible_names(entry.archive_file, entry.generation + 1)
-        return any(self._archive.size(sidecar_name(name)) is not None for name in names)
+        return any(self.archive.size(sidecar_name(name)) is not None for name in names)
 
     def _entries(self, crawls: Iterable[str]) -> Iterator[FileEntry]:
         """The files that were not removed or refused."""
         for crawl in crawls:
-            for entry in scan_entries(self._rows, crawl):
+            for entry in scan_entries(self.rows, crawl):
                 state = entry.state
                 if state is not None and not (state.is_gone or state is FileState.REFUSED):
                     yield entry
@@ -245,54 +222,61 @@ class StoredRecompressor:
             return _left(entry)
         with self._opened(entry) as source:
             source.watch(done.reached)
-            result = _result(entry, target, PLANNED)
+            result = _result(ToRecompress(entry=entry, target=target), PLANNED)
             result.bytes_before = source.size
-            forecast(source, form.form, result, threads=self._threads, of_all=of_all)
-        too_little = result.saves_too_little(self._min_saving)
+            forecast(source, form.form, result, threads=self.threads, of_all=of_all)
+        too_little = result.saves_too_little(self.min_saving)
         return result.left_as_it_is(TOO_LITTLE) if too_little else result
 
     def _recompress(
-        self, act: Act, entry: FileEntry, form: StoredForm, done: FileProgress
+        self, act: Act, form: StoredForm, held: Held, file: ToRecompress, done: FileProgress
     ) -> Recompression:
-        # Asked before the claim is taken: that of a landing that died says so to `fsck`.
-        _require_stored(entry)
-        with act.claimed(entry.archive_file) as held:
-            return self._recompress_held(act, held, form, done)
-
-    def _recompress_held(
-        self, act: Act, held: Held, form: StoredForm, done: FileProgress
-    ) -> Recompression:
-        entry = read_entry(self._rows, held.archive_file)
-        target = self._target(entry, form)
-        if target is None:
-            return _left(entry)
-        result = _result(entry, target, WRITTEN)
+        self._require_unmoved(held, form, file.target.name)
+        result = _result(file, WRITTEN)
 
         def parts() -> tuple[Contents, Check]:
             nonlocal result
-            result = _result(entry, target, WRITTEN)
+            result = _result(file, WRITTEN)
             return InAnotherForm(form.ending, pieces), check
 
         def pieces(old: Source) -> Iterator[Bytes]:
             old.watch(done.reached)
             result.bytes_before = old.size
-            return member_pieces(old, form.form, result, threads=self._threads)
+            return member_pieces(old, form.form, result, threads=self.threads)
 
         def check(old: Source, new: Source) -> None:
-            if _has_same_bytes(old, new):
-                raise _AsItIsError
-            if result.saves_too_little(self._min_saving):
-                raise SavesTooLittleError
+            self._require_worthwhile(result, is_same=_has_same_bytes(old, new))
             result.content = require_same(old, new)
 
-        try:
-            with _left_if_lost(act):
-                act.rewrite(held, parts)
-        except _AsItIsError:
-            return result.left_as_it_is(UNCHANGED)
-        except SavesTooLittleError:
-            return result.left_as_it_is(TOO_LITTLE)
+        act.rewrite(held, parts)
         return result
+
+    def _take(
+        self, act: Act, form: StoredForm, held: Held, outcome: WrittenFile[Recompression]
+    ) -> Recompression:
+        """Make current what a task has written."""
+        written, result = outcome.written, outcome.made
+        entry = self._require_unmoved(held, form, written.name)
+        stored = read_current(self.rows, entry).sha256
+        require_as_stored(entry.stored_name, written.old_sha256, stored)
+        self._require_worthwhile(result, is_same=written.sha256 == written.old_sha256)
+        act.take(held, written, folder=outcome.folder, sidecar_sha256=outcome.sidecar_sha256)
+        return result
+
+    def _require_unmoved(self, held: Held, form: StoredForm, name: str) -> FileEntry:
+        """The file as it is now; Raises Conflict unless it is still to become `name`."""
+        entry = read_entry(self.rows, held.archive_file)
+        target = self._target(entry, form)
+        if target is None or target.name != name:
+            raise Conflict("another act has moved this file's records", file=held.archive_file)
+        return entry
+
+    def _require_worthwhile(self, result: Recompression, *, is_same: bool) -> None:
+        """Raise AsItIs for a new file that is the old one, or saves too little."""
+        if is_same:
+            raise AsItIs(result.left_as_it_is(UNCHANGED))
+        if result.saves_too_little(self.min_saving):
+            raise AsItIs(result.left_as_it_is(TOO_LITTLE))
 
     def _target(self, entry: FileEntry, form: StoredForm) -> Generation | None:
         """What a file would become; None where it is in this compression already, unless all are
@@ -303,7 +287,8 @@ class StoredRecompressor:
             InputRefused: no name could say what it is then.
             MalformedRecord: what it is cannot be told.
         """
-        _require_stored(entry)
+        if entry.state is not FileState.STORED:
+            raise Conflict(f"is {entry.state}: run it again later", file=entry.archive_file)
         if entry.withdrawing:
             raise Conflict(
                 "holds records that are withdrawn: complete that with `pinakes withdraw`",
@@ -317,7 +302,7 @@ class StoredRecompressor:
                     file=source.name,
                     offset=0,
                 )
-        if compression == form.compression and not self._again:
+        if compression == form.compression and not self.again:
             return None
         if ending_of(entry.archive_file) is None:
             raise InputRefused(
@@ -332,31 +317,8 @@ class StoredRecompressor:
 
     @contextmanager
     def _opened(self, entry: FileEntry) -> Iterator[Source]:
-        with self._archive.open(entry.stored_name) as file:
+        with self.archive.open(entry.stored_name) as file:
             yield Source(file, name=entry.stored_name)
-
-    def _require_as_stored(self, entry: FileEntry, sha256: str) -> None:
-        require_as_stored(entry.stored_name, sha256, read_current(self._rows, entry).sha256)
-
-
-@contextmanager
-def _left_if_lost(act: Act) -> Iterator[None]:
-    """Leave the act where another process takes a file over while it is written: run again, it
-    takes back what it had published."""
-    try:
-        yield
-    except Conflict:
-        act.leave()
-        raise
-
-
-def _is_stored(entry: FileEntry) -> bool:
-    return entry.state is FileState.STORED
-
-
-def _require_stored(entry: FileEntry) -> None:
-    if not _is_stored(entry):
-        raise Conflict(f"is {entry.state}: run it again later", file=entry.archive_file)
 
 
 def _has_same_bytes(old: Source, new: Source) -> bool:
@@ -371,5 +333,10 @@ def _left(entry: FileEntry) -> Recompression:
     return Recompression(file=name, target=name, outcome=LEFT)
 
 
-def _result(entry: FileEntry, target: Generation, outcome: str) -> Recompression:
-    return Recompression(file=entry.stored_name, target=target.name, outcome=outcome)
+def _result(file: ToRecompress, outcome: str) -> Recompression:
+    return Recompression(file=file.entry.stored_name, target=file.target.name, outcome=outcome)
+
+
+def _size_of(entry: FileEntry) -> int:
+    """The bytes that a file had when it landed."""
+    return entry.facts.size if entry.facts is not None else 0

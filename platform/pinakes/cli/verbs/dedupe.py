@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pinakes import SOFTWARE
-from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl, scan_crawls
 from pinakes.catalog.dropped import drop_old_words
@@ -23,8 +22,7 @@ from pinakes.cli.frame.store_place import next_command, store_place
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.dedupe_files import FilesCall, dedupe_files
 from pinakes.cli.verbs.dedupe_forecast import forecast
-from pinakes.cli.verbs.dedupe_jobs import tasks_by_jobs
-from pinakes.cli.verbs.dedupe_workers import committers, run_processes
+from pinakes.cli.verbs.dedupe_workers import executors
 from pinakes.config import Configuration, parse_fraction
 from pinakes.counts import count_of
 from pinakes.dedupe.decide.trust import Trust
@@ -32,20 +30,19 @@ from pinakes.dedupe.run.collection_runs import (
     COMPARE,
     VERB,
     CollectionRuns,
-    Executors,
     OldGenerations,
 )
 from pinakes.dedupe.run.old_generations import Dropped
 from pinakes.dedupe.run.progress import UNWATCHED
 from pinakes.dedupe.run.run_report import (
     CLAIMED,
+    DONE_ALREADY,
     KEPT_FULL,
     WANTS_ROOM,
     DedupeReport,
     DedupeRequest,
     policies_text,
 )
-from pinakes.dedupe.run.tasks import Tasks
 from pinakes.errors import ConfigError, DigestMismatch, MalformedRecord
 from pinakes.ingest.tally import Tally
 from pinakes.profile import Stores, open_stores
@@ -58,7 +55,7 @@ _UNCHANGED = {
     CLAIMED: "another process is working on it (named above): the same command goes on",
     KEPT_FULL: "all its duplicates stay full (counted above)",
     "not stored any more": "removed meanwhile",
-    "done already": "rewritten already",
+    DONE_ALREADY: "rewritten already",
 }
 
 
@@ -212,8 +209,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
     require_jobs(call.runner, configuration)
     by_jobs = call.runner != "inline"
     with (
-        committers(configuration.jobs if by_jobs else 1, configuration) as commit,
-        run_processes(1 if by_jobs else configuration.jobs, configuration) as processes,
+        executors(call.runner, configuration, console) as workers,
         open_stores(configuration, tally=tally) as stores,
     ):
         request = _request(call, configuration, stores)
@@ -227,9 +223,6 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             forecast(request, call.forecast_from, call.decisions, stores, console)
             return _plan_drop(old, request.collection, console)
 
-        def tasks(act: Act, wanted: DedupeRequest) -> Tasks:
-            return tasks_by_jobs(call.runner, wanted, configuration, act, console)
-
         def on_resumed(run: str) -> None:
             console.say(f"going on with {run}, which was not finished")
 
@@ -239,7 +232,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             runs_folder=stores.runs_folder,
             actor=Actor(),
             software=SOFTWARE,
-            executors=Executors(tasks, commit) if by_jobs else processes,
+            executors=workers,
             old=old,
             # Jobs show their own.
             watched=lambda: nullcontext(UNWATCHED) if by_jobs else Steps(console, VERB),

@@ -1,8 +1,8 @@
-"""`pinakes dedupe -j N`: processes that compare payloads and rewrite files, or commit what jobs
-have written of them.
+"""Who works for `pinakes dedupe`: processes (`-j N`) that compare payloads and rewrite files, or
+commit what jobs have written of them; jobs (`--runner`).
 
-Each has stores and claims of its own.  One that dies ends the run, and the same command goes
-on with it.
+Each process has stores and claims of its own.  One that dies ends the run, and the same command
+goes on with it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from typing import NamedTuple
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
+from pinakes.acts.many_files import FileResult
+from pinakes.acts.waves import FileOutcome
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.store_jobs import job_shown
 from pinakes.cli.frame.workers import Died, Workers
 from pinakes.config import Configuration
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.contents import Batch, Compared, compare_batch
 from pinakes.dedupe.decide.trust import Trust
-from pinakes.dedupe.run.batches import FileTask
-from pinakes.dedupe.run.collection_runs import HERE, Executors
-from pinakes.dedupe.run.file_commit import Commit, FileCommitter
-from pinakes.dedupe.run.file_rewriting import FileRewriter, RevisitRules
-from pinakes.dedupe.run.rewriting_run import Committed
+from pinakes.dedupe.run.file_rewriting import FileRewriter, RevisitRules, commit_file
+from pinakes.dedupe.run.rewriting_run import FileTask, Rewritten
 from pinakes.dedupe.run.run_files import RunFiles
+from pinakes.dedupe.run.run_report import DedupeRequest
 from pinakes.dedupe.run.stored_files import StoredFiles
-from pinakes.dedupe.run.tasks import FileOutcome
+from pinakes.dedupe.run.tasks import HERE, Executors, Tasks
+from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import StoreUnavailable
 from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.profile import open_stores
@@ -36,6 +39,7 @@ from pinakes.warc.file_progress import Advance
 _AHEAD = 2
 """Files that are looked at ahead for each process."""
 _WAIT_S = 1.0
+_DIED = "has died: the same command goes on"
 
 
 class _Comparing(NamedTuple):
@@ -50,55 +54,65 @@ class _Rewriting(NamedTuple):
     file: FileTask
 
 
-RunTask = _Comparing | _Rewriting
-RunWorkers = Workers[RunTask, Compared | Committed]
-CommitWorkers = Workers[tuple[str, FileOutcome], Committed]
+class _Committing(NamedTuple):
+    run: str
+    file: FileOutcome[RefsCount]
+
+
+_Task = _Comparing | _Rewriting | _Committing
+_Workers = Workers[_Task, Compared | FileResult[Rewritten]]
 
 
 @contextmanager
-def committers(count: int, configuration: Configuration) -> Iterator[Commit | None]:
-    """Commits by so many processes; None for one: this one does.
+def executors(runner: str, configuration: Configuration, console: Console) -> Iterator[Executors]:
+    """Who does the work of runs.
 
-    To be entered before any store is opened, whose threads would be lost in them.
+    To be entered before any store is opened, whose threads would be lost in the processes.
     """
+    count = configuration.jobs
+    by_jobs = None
+    if runner != "inline":
+        by_jobs = partial(_tasks_by_jobs, runner, configuration, console)
     if count == 1:
-        yield None
-        return
-    with Workers(count, partial(_committing, configuration)) as workers:
-        yield partial(_committed, workers)
-
-
-@contextmanager
-def run_processes(count: int, configuration: Configuration) -> Iterator[Executors]:
-    """Comparing and rewriting by so many processes; see `committers`."""
-    if count == 1:
-        yield HERE
+        yield HERE._replace(tasks=by_jobs)
         return
     with Workers(count, partial(_working, configuration)) as workers:
         yield Executors(
-            compare=partial(_compared, workers), rewrite=partial(_rewritten, workers, count)
+            tasks=by_jobs,
+            commit=partial(_committed, workers),
+            compare=partial(_compared, workers),
+            rewrite=partial(_rewritten, workers, count),
         )
 
 
-@contextmanager
-def _committing(
-    configuration: Configuration, _: Advance
-) -> Iterator[Callable[[tuple[str, FileOutcome]], Committed]]:
-    with open_stores(configuration) as stores:
-        actor = Actor()
+def _tasks_by_jobs(
+    runner: str,
+    configuration: Configuration,
+    console: Console,
+    act: Act,
+    request: DedupeRequest,
+    files: RunFiles,
+) -> Tasks:
+    """The jobs of one run, for which `require_jobs` has found nothing wanting."""
+    from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
 
-        def commit(task: tuple[str, FileOutcome]) -> Committed:
-            run, outcome = task
-            act = Act(stores.rows, stores.archive, actor, run)
-            return FileCommitter(act).commit(outcome)
+    return StoreTasks(
+        act=act,
+        configuration=configuration,
+        runner=runner,
+        around=lambda job: job_shown(job, act, configuration, console),
+        request=request,
+        files=files,
+    )
 
-        yield commit
+
+# --- in the processes
 
 
 @contextmanager
 def _working(
     configuration: Configuration, advance: Advance
-) -> Iterator[Callable[[RunTask], Compared | Committed]]:
+) -> Iterator[Callable[[_Task], Compared | FileResult[Rewritten]]]:
     with open_stores(configuration) as stores, ExitStack() as opened:
         actor = Actor()
 
@@ -123,16 +137,21 @@ def _working(
             act = Act(stores.rows, stores.archive, actor, rules.run)
             return FileRewriter(act, bodies, files, rules, advance=advance)
 
-        def work(task: RunTask) -> Compared | Committed:
+        def work(task: _Task) -> Compared | FileResult[Rewritten]:
             if isinstance(task, _Rewriting):
                 return rewriter_of(task.rules).rewrite(task.file)
+            if isinstance(task, _Committing):
+                return commit_file(Act(stores.rows, stores.archive, actor, task.run), task.file)
             return compare_batch(task.batch, bodies_of(task.run), task.trust, DEFAULT_SPACE)
 
         yield work
 
 
+# --- here
+
+
 def _compared(
-    workers: RunWorkers,
+    workers: _Workers,
     run: str,
     trust: Trust | None,
     advance: Advance,
@@ -144,9 +163,7 @@ def _compared(
     tasks = (_Comparing(run, trust, number, batch) for number, batch in enumerate(batches))
     for task, answer in workers.answered(tasks, timeout_s=_WAIT_S, wait=partial(advance, 0)):
         if isinstance(answer, Died):
-            raise StoreUnavailable(
-                "a process that compared payloads has died: the same command goes on"
-            )
+            raise StoreUnavailable(f"a process that compared payloads {_DIED}")
         if isinstance(task, _Comparing) and isinstance(answer, Compared):
             done[task.number] = answer
         while due in done:
@@ -155,22 +172,36 @@ def _compared(
 
 
 def _rewritten(
-    workers: RunWorkers,
+    workers: _Workers,
     count: int,
     rules: RevisitRules,
     files: Iterable[FileTask],
     advance: Advance,
-) -> Iterator[Committed]:
+) -> Iterator[FileResult[Rewritten]]:
     def tell() -> None:
         advance(workers.advanced())
 
-    tasks = (_Rewriting(rules, file) for file in _largest_first(files, _AHEAD * count))
-    for task, answer in workers.answered(tasks, timeout_s=_WAIT_S, wait=tell):
-        if isinstance(task, _Rewriting) and isinstance(answer, Died):
-            raise _death(task.file.archive_file)
-        if isinstance(answer, Committed):
-            yield answer
+    largest_first = _largest_first(files, _AHEAD * count)
+    yield from _results(workers, (_Rewriting(rules, file) for file in largest_first), tell)
     tell()
+
+
+def _committed(
+    workers: _Workers, act: Act, files: Iterable[FileOutcome[RefsCount]]
+) -> Iterator[FileResult[Rewritten]]:
+    yield from _results(workers, (_Committing(act.name, file) for file in files), act.keep)
+
+
+def _results(
+    workers: _Workers, tasks: Iterable[_Rewriting | _Committing], wait: Callable[[], None]
+) -> Iterator[FileResult[Rewritten]]:
+    for task, answer in workers.answered(tasks, timeout_s=_WAIT_S, wait=wait):
+        if isinstance(answer, FileResult):
+            yield answer
+        elif not isinstance(task, _Comparing):
+            raise StoreUnavailable(
+                f"the process that was at work on it {_DIED}", file=task.file.archive_file
+            )
 
 
 def _largest_first(files: Iterable[FileTask], ahead: int) -> Iterator[FileTask]:
@@ -184,19 +215,3 @@ def _largest_first(files: Iterable[FileTask], ahead: int) -> Iterator[FileTask]:
         waiting.sort(key=lambda file: len(file.lines))
         yield waiting.pop()
         waiting += islice(source, 1)
-
-
-def _committed(
-    workers: CommitWorkers, run: str, outcomes: Iterable[FileOutcome]
-) -> Iterator[Committed]:
-    for (_, outcome), answer in workers.answered((run, outcome) for outcome in outcomes):
-        if isinstance(answer, Died):
-            raise _death(outcome.archive_file)
-        yield answer
-
-
-def _death(archive_file: str) -> StoreUnavailable:
-    return StoreUnavailable(
-        "the process that was at work on it has died: the same command goes on",
-        file=archive_file,
-    )

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import GivenFiles
@@ -18,18 +18,10 @@ from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.cli.frame.store_jobs import require_jobs
 from pinakes.cli.verbs import zstd_convert, zstd_stored
 from pinakes.errors import ConfigError, PinakesError
-from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
+from pinakes.recompression.forms import StoredForm
 from pinakes.rewrite.recompress_file import TOO_LITTLE, Recompression
 
 _SETTINGS = "settings, with --runner; of crawls --store, too"
-
-
-class _Told(NamedTuple):
-    """What is written, and how tasks are told: by options, and by files that go with them."""
-
-    form: MemberForm
-    options: Sequence[str]
-    files: Mapping[str, bytes]
 
 
 def configure_compress(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +45,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         raise ConfigError("--again is for crawls: with -o, files in any compression are written")
     if runner is None:
         return zstd_convert.run(arguments, console)
-    told = _told_of(arguments)
+    form = zstd_stored.form_given(arguments)
     names, failed = _names(list(inputs_of(arguments)), runner, console)
     folder = None if runner.stored else Path(arguments.output)
-    names = zstd_convert.without_clashes(names, folder, told.form)
+    names = zstd_convert.without_clashes(names, folder, form.form)
     min_saving = zstd_convert.min_saving_of(arguments)
-    done = _by_job(names, arguments.output, told, min_saving, runner, console)
+    done = _by_job(names, arguments.output, form, min_saving, runner, console)
     return Exit.SOME_FAILED if failed else done
 
 
@@ -81,21 +73,6 @@ def _job_runner_of(arguments: argparse.Namespace) -> JobRunner | None:
     return runner
 
 
-def _told_of(arguments: argparse.Namespace) -> _Told:
-    """`Raises` ConfigError for a level or dictionary that cannot be used."""
-    from pinakes.mr_jobs.form_options import DICTIONARY, other_options, zstd_options
-
-    if arguments.action == "decompress":
-        form = PLAIN if arguments.plain else GZIP
-        return _Told(form, other_options(plain=arguments.plain), {})
-    dictionary = zstd_convert.dictionary_of(arguments)
-    form = zstd_form(arguments.level, dictionary)
-    if dictionary is None:
-        return _Told(form, zstd_options(arguments.level, None), {})
-    content = dictionary.as_bytes()
-    return _Told(form, zstd_options(arguments.level, content), {DICTIONARY: content})
-
-
 def _names(
     inputs: Sequence[str], runner: JobRunner, console: Console
 ) -> tuple[Sequence[str], bool]:
@@ -111,19 +88,20 @@ def _names(
 def _by_job(
     names: Sequence[str],
     output: str,
-    told: _Told,
+    form: StoredForm,
     min_saving: float,
     runner: JobRunner,
     console: Console,
 ) -> Exit:
+    from pinakes.mr_jobs.form_options import form_files, form_options
     from pinakes.mr_jobs.recompress import RecompressJob
     from pinakes.mr_jobs.writing_job import run_writing_job
 
     if not names:
         return Exit.DONE
     least = ("--min-file-saving", str(min_saving)) if min_saving else ()
-    options = (*told.options, *least)
-    job = job_request(RecompressJob, names, runner, options=options, files=told.files)
+    options = (*form_options(form), *least)
+    job = job_request(RecompressJob, names, runner, options=options, files=form_files(form))
 
     left = 0
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
+from pinakes.acts.waves import Tasks
 from pinakes.archive_store.located import is_at
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import crawls_named
@@ -19,7 +20,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import configuration_of, inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.runner_options import JobRunner
-from pinakes.cli.frame.store_jobs import OnPercent, job_shown
+from pinakes.cli.frame.store_jobs import job_shown
 from pinakes.cli.verbs.zstd_convert import (
     dictionary_of,
     min_saving_of,
@@ -38,8 +39,13 @@ from pinakes.recompression.forms import (
     in_zstd,
     in_zstd_as_kept,
 )
-from pinakes.recompression.stored import LEFT, Result, StoredRecompressor
-from pinakes.recompression.tasks import Tasks
+from pinakes.recompression.stored import (
+    LEFT,
+    Result,
+    StoredRecompressor,
+    TasksOf,
+    ToRecompress,
+)
 from pinakes.rewrite.convert_file import UNCHANGED
 from pinakes.rewrite.recompress_file import TOO_LITTLE, Recompression
 from pinakes.row_store.port import RowStore
@@ -56,10 +62,9 @@ _NAMES = {ZSTD: "Zstandard", GZIP: "gzip", None: "no compression"}
 class _Sum:
     """Of all files."""
 
+    left: Counter[str] = field(default_factory=Counter)
+    """Those that stay as they are, by outcome."""
     written: int = 0
-    left: int = 0
-    unchanged: int = 0
-    too_little: int = 0
     before: int = 0
     after: int = 0
     extra: int = 0
@@ -67,14 +72,8 @@ class _Sum:
     problems: int = 0
 
     def add(self, result: Recompression, archive: ArchiveStore) -> None:
-        if result.outcome == LEFT:
-            self.left += 1
-            return
-        if result.outcome == UNCHANGED:
-            self.unchanged += 1
-            return
-        if result.outcome == TOO_LITTLE:
-            self.too_little += 1
+        if result.outcome in (LEFT, UNCHANGED, TOO_LITTLE):
+            self.left[result.outcome] += 1
             return
         self.written += 1
         self.before += result.bytes_before
@@ -103,7 +102,7 @@ def run(arguments: argparse.Namespace, console: Console, runner: JobRunner | Non
                 again=arguments.again,
                 min_saving=min_saving,
                 threads=configuration.jobs,
-                tasks=None if runner is None else _tasks(stores.archive, runner, console),
+                tasks_of=None if runner is None else _tasks_of(runner, console),
                 advance=advance,
             )
             for collection, of_it in crawls.items():
@@ -133,27 +132,35 @@ def _progress(
         yield progress.advance
 
 
-def _tasks(archive: ArchiveStore, runner: JobRunner, console: Console) -> Tasks:
+def _tasks_of(runner: JobRunner, console: Console) -> TasksOf:
     from pinakes.mr_jobs.recompress_tasks import RecompressTasks  # needs the extra
 
-    def around(act: Act) -> AbstractContextManager[OnPercent]:
-        return job_shown("zstd", act, runner.configuration, console)
+    def tasks(act: Act, form: StoredForm) -> Tasks[ToRecompress, Recompression]:
+        return RecompressTasks(
+            act=act,
+            form=form,
+            configuration=runner.configuration,
+            runner=runner.name,
+            options=runner.options,
+            around=lambda _: job_shown("zstd", act, runner.configuration, console),
+        )
 
-    return RecompressTasks(
-        archive, runner.configuration, runner.name, options=runner.options, around=around
-    )
+    return tasks
+
+
+def form_given(arguments: argparse.Namespace) -> StoredForm:
+    """What is asked for; `Raises` ConfigError for a level or dictionary that cannot be used."""
+    if arguments.action == "decompress":
+        return UNCOMPRESSED if arguments.plain else IN_GZIP
+    return in_zstd(arguments.level, dictionary_of(arguments))
 
 
 def form_maker_of(arguments: argparse.Namespace) -> FormMaker:
-    """What is written; `Raises` ConfigError for a level or dictionary that cannot be used."""
-    if arguments.action == "decompress":
-        plain = UNCOMPRESSED if arguments.plain else IN_GZIP
-        return lambda archive, collection: plain
-    level = arguments.level
-    given = in_zstd(level, dictionary_of(arguments))
-    if arguments.dictionary is not None:
+    """The same, but with the dictionary that a collection keeps where none is given."""
+    given = form_given(arguments)
+    if arguments.action == "decompress" or arguments.dictionary is not None:
         return lambda archive, collection: given
-    return lambda archive, collection: in_zstd_as_kept(archive, collection, level)
+    return lambda archive, collection: in_zstd_as_kept(archive, collection, arguments.level)
 
 
 @contextmanager
@@ -229,14 +236,12 @@ def _tell(
 
 def _say_sum(summary: _Sum, console: Console, min_saving: float, *, only_says: bool) -> None:
     parts = [f"{count_of(summary.written, 'file')} {'to write' if only_says else 'written'}"]
-    if summary.left:
-        parts.append(
-            f"{summary.left:,} in this compression already, left (--again writes them anew)"
-        )
-    if summary.unchanged:
-        parts.append(f"{summary.unchanged:,} that would be as they are, left")
-    if summary.too_little:
-        parts.append(too_little(summary.too_little, min_saving))
+    if left := summary.left[LEFT]:
+        parts.append(f"{left:,} in this compression already, left (--again writes them anew)")
+    if left := summary.left[UNCHANGED]:
+        parts.append(f"{left:,} that would be as they are, left")
+    if left := summary.left[TOO_LITTLE]:
+        parts.append(too_little(left, min_saving))
     if summary.problems:
         parts.append(f"{summary.problems:,} that stay or have findings, named above")
     if summary.written:

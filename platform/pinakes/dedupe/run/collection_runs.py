@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
@@ -24,37 +23,19 @@ from pinakes.errors import PinakesError
 from pinakes.row_store.port import RowStore
 
 from .collection import Collection
-from .file_commit import Commit
-from .file_rewriting import Rewrite
 from .mending import Mender
 from .old_generations import Dropped, Mend, drop_old_generations
 from .progress import UNWATCHED, RunProgress
 from .remaining import Remaining
+from .room import drop_each
 from .run_files import RunFiles, clear_ended_runs
 from .run_report import DedupeReport, DedupeRequest
-from .store_run import CompareFor, StoreRun
-from .tasks import Tasks
-from .waves import drop_each
+from .store_run import StoreRun
+from .tasks import HERE, Executors
 
 VERB = "dedupe"
 COMPARE = ("bytes", "sha256", "none")
 """What payloads are compared by."""
-
-
-class Executors(NamedTuple):
-    """Who does the work of a run; None: this process.
-
-    `tasks(act, request)` are those of one run; without tasks, `compare` compares bodies and
-    `rewrite` rewrites files.  `commit` commits what tasks have written.
-    """
-
-    tasks: Callable[[Act, DedupeRequest], Tasks] | None = None
-    commit: Commit | None = None
-    compare: CompareFor | None = None
-    rewrite: Rewrite | None = None
-
-
-HERE = Executors()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,17 +142,13 @@ class CollectionRuns:
             mender = Mender(act, remaining)
             drop = partial(self.old.drop, remaining)
             last_drop = partial(drop, mend=mender.mend)
-        tasks, commit, compare, rewrite = self.executors
         run = StoreRun(
             act,
             RunFiles(self.runs_folder / act.name),
             request,
             drop=drop,
             last_drop=last_drop,
-            tasks=tasks(act, request) if tasks is not None else None,
-            commit=commit,
-            compare=compare,
-            rewrite=rewrite,
+            executors=self.executors,
         )
         with self.watched() as progress:
             report = run.execute(_KeptLease(act, progress))

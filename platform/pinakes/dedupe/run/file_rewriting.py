@@ -1,4 +1,7 @@
-"""One file of a run: its duplicates become revisits, in a new generation that is then current."""
+"""One file of a run: its duplicates become revisits, in a new generation that is then current.
+
+Written here, or taken as a task has written it.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,21 @@ from sys import intern
 from typing import NamedTuple
 
 from pinakes.acts.act import Act
-from pinakes.acts.generations import Check, Replacements
-from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.acts.generations import Check, MarksOf, Replacements
+from pinakes.acts.many_files import AsItIs, FileResult, rewrite_file
+from pinakes.acts.waves import FileOutcome, WrittenFile, take_file
+from pinakes.catalog.file_rows import Held, read_entry
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
-from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.replace import Replacement, watched
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.source import Source
 
-from .batches import FileTask
-from .decided_records import annotate, decided_by_ordinal, marks_of
-from .rewriting_run import Committed
+from .decided_records import annotate, decided_by_ordinal, marks_of, newly_replaced
+from .rewriting_run import FileTask, Rewritten
 from .run_files import RunFiles
-from .run_report import CLAIMED, KEPT_FULL
+from .run_report import DONE_ALREADY, KEPT_FULL
 from .stored_files import StoredFiles
 
 
@@ -33,14 +36,10 @@ class RevisitRules(NamedTuple):
     min_saving_bytes: int | None
 
 
-Rewrite = Callable[[RevisitRules, Iterable[FileTask], Advance], Iterator[Committed]]
+Rewrite = Callable[[RevisitRules, Iterable[FileTask], Advance], Iterator[FileResult[Rewritten]]]
 """Rewrites files of a run, in no order."""
-_PASSES = 5
-"""Over a file that is rewritten: written, proven by its bytes, by its records, listed, moved."""
-
-
-class _AllLeftFullError(Exception):
-    """No record of a file became a revisit: it stays in its generation."""
+Commit = Callable[[Act, Iterable[FileOutcome[RefsCount]]], Iterator[FileResult[Rewritten]]]
+"""Makes current what a run's tasks have written, in no order."""
 
 
 class FileRewriter:
@@ -68,30 +67,17 @@ class FileRewriter:
         )
         self._advance = advance
 
-    def rewrite(self, task: FileTask) -> Committed:
+    def rewrite(self, task: FileTask) -> FileResult[Rewritten]:
         """Rewrite a file, unless it is claimed by another act."""
-        with FileProgress(self._advance, task.size, passes=_PASSES) as done:
-            return self._rewrite(task, done)
+        return rewrite_file(self._act, task, self._rewrite, self._advance)
 
-    def _rewrite(self, task: FileTask, done: FileProgress) -> Committed:
-        try:
-            held = self._act.claim(task.archive_file)
-        except Conflict as problem:
-            return Committed(task.archive_file, CLAIMED, problem)
-        try:
-            committed = self._rewrite_held(held, task, done)
-        except (DigestMismatch, InputRefused) as problem:
-            committed = Committed(task.archive_file, "failed", problem)
-        release_claim(self._act.rows, held)
-        return committed
-
-    def _rewrite_held(self, held: Held, task: FileTask, done: FileProgress) -> Committed:
+    def _rewrite(self, held: Held, task: FileTask, done: FileProgress) -> Rewritten:
         act = self._act
         old = read_entry(act.rows, held.archive_file).current
         decided = decided_by_ordinal(act.archive, old.name, task.pairs)
         if decided is None:
             # This run died after the file's move: it has been done.
-            return Committed(held.archive_file, "done already")
+            return Rewritten(RefsCount(), DONE_ALREADY)
         for line in task.lines:
             if line.original_file is not None:
                 self._bodies.add(line.original_file)
@@ -104,7 +90,7 @@ class FileRewriter:
 
         def check(before: Source, after: Source) -> None:
             if not count.records:
-                raise _AllLeftFullError
+                raise AsItIs(Rewritten(count, KEPT_FULL))
             require_records(before, after, count.take_bodies())
             share = before.size / (after.size or 1)
             after.watch(lambda position: done.reached(int(position * share)))
@@ -113,14 +99,47 @@ class FileRewriter:
             replaced = self._writer.replacements(source, task.lines, count)
             return watched(replaced, source, done)
 
-        try:
-            written = act.rewrite(
-                held,
-                parts,
-                annotate=partial(annotate, decided),
-                marks=partial(marks_of, decided, act.name),
-            )
-        except _AllLeftFullError:
-            return Committed(held.archive_file, KEPT_FULL, refs=count)
+        written = act.rewrite(
+            held,
+            parts,
+            annotate=partial(annotate, decided),
+            marks=partial(marks_of, decided, act.name),
+        )
         self._bodies.close(held.archive_file)
-        return Committed(held.archive_file, size=written.size, refs=count)
+        return Rewritten(count, size=written.size)
+
+
+def commit_file(act: Act, outcome: FileOutcome[RefsCount]) -> FileResult[Rewritten]:
+    """Make current what a task has written of a file, if anything.
+
+    Any process may repeat any step; so several may commit files at once.
+    """
+    return take_file(act, outcome, partial(_commit, act))
+
+
+def commit_files(
+    act: Act, outcomes: Iterable[FileOutcome[RefsCount]]
+) -> Iterator[FileResult[Rewritten]]:
+    """As `commit_file`, one after the other."""
+    return map(partial(commit_file, act), outcomes)
+
+
+def _commit(act: Act, held: Held, outcome: WrittenFile[RefsCount]) -> Rewritten:
+    written, count = outcome.written, outcome.made
+    if not count.records:
+        return Rewritten(count, KEPT_FULL)
+    if read_entry(act.rows, held.archive_file).generation == written.generation:
+        return Rewritten(RefsCount(), DONE_ALREADY)
+
+    def marks() -> MarksOf:
+        decided = newly_replaced(act.archive, written.old_name, written.name)
+        return partial(marks_of, decided, act.name)
+
+    act.take(
+        held,
+        written,
+        folder=outcome.folder,
+        sidecar_sha256=outcome.sidecar_sha256,
+        marks=marks,
+    )
+    return Rewritten(count, size=written.size)

@@ -17,8 +17,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
+from pinakes.acts.waves import NotedWave
 from pinakes.archive_store.whole_files import written_aside
 from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
@@ -30,15 +30,6 @@ REPORT = "report.json"
 COUNTS = "counts.json"
 WAVE = "wave.json"
 VALIDATION = "validation.jsonl"
-
-
-class NotedWave(NamedTuple):
-    """A wave that tasks have written: its name, its files with their sizes, about, in bytes."""
-
-    wave: str
-    sizes: dict[str, int]
-    is_valid: bool
-    """Whether all of it was read and found right."""
 
 
 class RunFiles:

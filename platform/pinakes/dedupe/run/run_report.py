@@ -15,6 +15,7 @@ from pinakes.errors import InputRefused, MalformedRecord, PinakesError, at_place
 
 CLAIMED = "claimed by another"
 KEPT_FULL = "all left full"
+DONE_ALREADY = "done already"
 _NEVER_SHARED = ("sha256:", "sha512:")
 """Digests that unequal bodies do not have in common."""
 WANTS_ROOM = "max-extra-bytes"

@@ -7,12 +7,14 @@ one check-and-put.  A run that died is taken up by the next `dedupe` of the coll
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
 from pinakes.acts.act import Act
+from pinakes.acts.many_files import FileResult
+from pinakes.acts.waves import Waves
 from pinakes.archive_store.port import ASIDE
 from pinakes.catalog.file_rows import (
     FileEntry,
@@ -20,10 +22,8 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.decide.contents import Batch, Compared
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.resolve import Comparing
-from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import Pin
@@ -34,26 +34,21 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.row_store.port import Put
 from pinakes.warc.file_progress import Advance
 
-from .batches import iter_batches
 from .collection import Collection
-from .file_commit import Commit
-from .file_rewriting import FileRewriter, RevisitRules, Rewrite
+from .file_rewriting import FileRewriter, RevisitRules, Rewrite, commit_files
 from .late_revisits import LateRevisits
 from .progress import UNWATCHED, RunProgress, store_step
-from .rewriting_run import RewritingRun
+from .rewriting_run import RewritingRun, Rewritten
+from .room import Drop, Room, drop_each
 from .run_files import COUNTS, GENERATIONS, REPORT, RunFiles
 from .run_report import DedupeReport, DedupeRequest
 from .stored_files import StoredFiles
-from .tasks import Tasks
-from .wave_rewriting import WaveRewriter
-from .waves import Drop, Room, drop_each
+from .tasks import HERE, Executors, Tasks, require_valid
 
-CompareFor = Callable[
-    [str, Trust | None, Callable[[int], None], Iterable[Batch]], Iterator[Compared]
-]
-"""A `Compare` for a run; calls `advance(0)` while it waits."""
 _TO_REWRITE = "bytes_of_files"
 """Among the counts of a run: the size of the files that have duplicates."""
+_WAVE_BYTES = 1 << 40
+"""At most so much is written by tasks before it is made current."""
 
 
 class StoreRun:
@@ -67,16 +62,11 @@ class StoreRun:
         *,
         drop: Drop | None = None,
         last_drop: Drop | None = None,
-        tasks: Tasks | None = None,
-        commit: Commit | None = None,
-        compare: CompareFor | None = None,
-        rewrite: Rewrite | None = None,
+        executors: Executors = HERE,
         space: SortSpace = DEFAULT_SPACE,
     ) -> None:
         """`drop(entries)` drops old generations where there is no room else; None: never.
         `last_drop` does when all is written, and may mend files; None: as `drop`.
-        `tasks` work on archive files, and `commit` commits what they write; without tasks,
-        `compare` compares bodies and `rewrite` rewrites files.  None of these: this process does.
         """
         self._act = act
         self._rows = act.rows
@@ -87,10 +77,8 @@ class StoreRun:
         self._rules = RevisitRules(act.name, request.min_saving_bytes)
         self._drop = drop
         self._last_drop = last_drop or drop
-        self._tasks = tasks
-        self._commit = commit
-        self._compare = compare
-        self._rewrite_files = rewrite
+        tasks, self._commit, self._compare, self._rewrite_files = executors
+        self._tasks = tasks(act, request, files) if tasks is not None else None
         self._at = act.at
         self._space = space
 
@@ -154,28 +142,50 @@ class StoreRun:
         run = RewritingRun(
             act=self._act,
             request=self._request,
+            report=report,
             moved=moved,
             room=room,
             size_of=collection.size_of,
             advance=advance,
         )
-        if self._tasks is not None:
-            waves = WaveRewriter(run, self._tasks, self._files, commit=self._commit)
-            waves.rewrite(self._files.by_file(), report)
+        if self._tasks is None:
+            results = self._in_batches(run, bodies)
         else:
-            rewrite = self._rewrite_files or self._rewriting_here(bodies, advance)
-            for batch in iter_batches(run, self._files.by_file(), report):
-                for committed in rewrite(self._rules, batch.tasks(), advance):
-                    run.note(committed, report)
+            results = self._in_waves(run, self._tasks)
+        for result in results:
+            run.note(result)
         # What tasks wrote and this run, or the one that died before it, has not published.
         self._archive.delete(f"{ASIDE}/{self._run}")
         if self._last_drop is not None:
             report.problems += drop_each(self._last_drop, self._entries_now())
         report.problems += room.problems
 
+    def _in_batches(
+        self, run: RewritingRun, bodies: StoredFiles
+    ) -> Iterator[FileResult[Rewritten]]:
+        rewrite = self._rewrite_files or self._rewriting_here(bodies, run.advance)
+        for batch in run.batches(self._files.by_file()):
+            yield from rewrite(self._rules, batch, run.advance)
+
     def _rewriting_here(self, bodies: StoredFiles, advance: Advance) -> Rewrite:
         rewriter = FileRewriter(self._act, bodies, self._files, self._rules, advance=advance)
         return lambda rules, tasks, advance: map(rewriter.rewrite, tasks)
+
+    def _in_waves(self, run: RewritingRun, tasks: Tasks) -> Iterator[FileResult[Rewritten]]:
+        act, files = self._act, self._files
+        waves = Waves(
+            act=act,
+            tasks=tasks,
+            take=partial(self._commit or commit_files, act),
+            notes=files,
+            confirm=lambda noted: require_valid(noted, tasks, files, act.at),
+        )
+        done: set[str] = set()
+        batches = run.batches(files.by_file(), done=done, most_bytes=_WAVE_BYTES)
+        for result in waves.change(batches):
+            done.add(result.archive_file)
+            run.advance(run.size_of(result.archive_file))
+            yield result
 
     def _entries_now(self) -> Iterable[FileEntry]:
         return self._read_collection().entries.values()
@@ -209,10 +219,7 @@ class StoreRun:
             )
         else:
             found = self._tasks.decide(
-                collection.lines(progress.advance),
-                self._files.old_generations(),
-                decisions,
-                compare=compare,
+                collection.lines(progress.advance), decisions, compare=compare
             )
             lines = sort_outside_memory(
                 found, key=place_of, space=self._space, item_bytes=estimate_line_bytes

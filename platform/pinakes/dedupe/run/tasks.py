@@ -1,53 +1,37 @@
-"""The port by which a run has its work on archive files done elsewhere: by jobs.
-
-What tasks write lies in the run's folder aside until the run publishes it:
-
-    .landing/RUN/WAVE/…         what one wave of files came to
-"""
+"""Who does the work of a run on archive files: this process, others, or jobs by a port."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple, Protocol
 
-from pinakes.acts.generations import Written
+from pinakes.acts.act import Act
+from pinakes.acts.waves import NotedWave
+from pinakes.acts.waves import Tasks as WritingTasks
+from pinakes.counts import count_of
+from pinakes.dedupe.decide.contents import Batch, Compared
 from pinakes.dedupe.decide.counting import Decisions
+from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.validate.file_pairs import Discrepancy
 from pinakes.dedupe.write.refs import RefsCount
-from pinakes.errors import PinakesError
+from pinakes.errors import DigestMismatch
 from pinakes.index.manifest import ManifestLine
 
-from .decided_records import Pair
+from .file_rewriting import Commit, Rewrite
+from .rewriting_run import FileTask
+from .run_files import VALIDATION, RunFiles
+from .run_report import DedupeRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileOutcome:
-    """What a task has made of one file.
+class Tasks(WritingTasks[FileTask, RefsCount], Protocol):
+    """Work on the files of one run.
 
-    `written` lies in `folder`, below the run's folder aside, and its sidecar beside it, under
-    the names that they are to have; None where the file stays as it is: `problem` says why.
-    """
-
-    archive_file: str
-    folder: str = ""
-    written: Written | None = None
-    sidecar_sha256: str = ""
-    count: RefsCount = field(default_factory=RefsCount)
-    problem: PinakesError | None = None
-
-
-class Tasks(Protocol):
-    """Names of archive files are those in the catalogue; `generations` has those that are not
-    read as they landed."""
+    Names of archive files are those in the catalogue; files are read as the run has decided on
+    them."""
 
     def decide(
-        self,
-        lines: Iterable[ManifestLine],
-        generations: Mapping[str, str],
-        decisions: Decisions,
-        *,
-        compare: bool,
+        self, lines: Iterable[ManifestLine], decisions: Decisions, *, compare: bool
     ) -> Iterator[ManifestLine]:
         """The duplicates among the lines of a collection, decided; in no order.
 
@@ -55,21 +39,57 @@ class Tasks(Protocol):
         """
         ...
 
-    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, str]) -> None:
-        """Have these duplicates, file by file, replaced; nothing is published.
-
-        Raises:
-            StoreUnavailable: where it could not be done; nothing is left to look at then.
-        """
-        ...
-
-    def validate(self, wave: str, generations: Mapping[str, str]) -> Iterator[Discrepancy]:
+    def validate(self, wave: str) -> Iterator[Discrepancy]:
         """Read what `write` has left once more, beside the files as they are; what is amiss.
 
         Every record is compared, and every reference followed to its original's body.
         """
         ...
 
-    def outcomes(self, wave: str) -> Iterator[FileOutcome]:
-        """What `write` came to, once it has returned: each of its files once."""
-        ...
+
+CompareFor = Callable[
+    [str, Trust | None, Callable[[int], None], Iterable[Batch]], Iterator[Compared]
+]
+"""A `Compare` for a run; calls `advance(0)` while it waits."""
+
+
+class Executors(NamedTuple):
+    """Who does the work of a run; None: this process.
+
+    `tasks(act, request, files)` are those of one run, and `commit` commits what they have written;
+    without tasks, `compare` compares bodies and `rewrite` rewrites files.
+    """
+
+    tasks: Callable[[Act, DedupeRequest, RunFiles], Tasks] | None = None
+    commit: Commit | None = None
+    compare: CompareFor | None = None
+    rewrite: Rewrite | None = None
+
+
+HERE = Executors()
+
+
+def require_valid(
+    noted: NotedWave, tasks: Tasks, files: RunFiles, at: Callable[[str], None]
+) -> None:
+    """Have a wave validated, unless it was; one that is wrong is written anew, next time.
+
+    Raises DigestMismatch where anything is amiss.
+    """
+    if noted.is_valid:
+        return
+    discrepancies = tasks.validate(noted.wave)
+    first = next(discrepancies, None)
+    if first is None:
+        files.note_wave(noted._replace(is_valid=True))
+        at("wave validated")
+        return
+    count = files.write_validation(each._asdict() for each in chain((first,), discrepancies))
+    files.forget_wave()
+    raise DigestMismatch(
+        f"validation: record {first.ordinal}: {first.message}; "
+        f"{count_of(count, 'such finding')} in what tasks have written, and none of it is "
+        f"committed: see {VALIDATION} of this run",
+        file=first.file,
+        offset=first.offset,
+    )

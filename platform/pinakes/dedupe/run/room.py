@@ -1,4 +1,4 @@
-"""Room for new generations: rewriting goes in waves bounded by `--max-extra-bytes`.
+"""Room for new generations: rewriting goes in batches bounded by `--max-extra-bytes`.
 
 A file's old generations lie beside its current one until they are dropped.  What that takes
 is counted as it lies in the archive, whichever run wrote it; so a run that was killed, and
