@@ -16,7 +16,7 @@ from functools import partial
 from pinakes.acts.act import Act
 from pinakes.acts.generations import Check, Replacements
 from pinakes.catalog.captures import get_captures, placed_by
-from pinakes.catalog.file_rows import Held, release_claim
+from pinakes.catalog.file_rows import release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.references.originals import Originals, Place, Wanted
@@ -81,13 +81,6 @@ class LateRevisits:
         Raises:
             UnresolvedReference: where one cannot be: nothing of its file is changed.
         """
-        held = self._act.claim(name)
-        self._restore(collection, name, places, held)
-        release_claim(self._rows, held)
-
-    def _restore(
-        self, collection: Collection, name: str, places: set[tuple[int, int]], held: Held
-    ) -> None:
         targets = [
             row for row in collection.sidecar_rows(name) if (row.offset, row.inner_offset) in places
         ]
@@ -110,7 +103,7 @@ class LateRevisits:
             )
             return contents, check
 
-        with collection.open_files() as files:
+        with self._act.claimed(name) as held, collection.open_files() as files:
             self._act.rewrite(
                 held,
                 parts,
