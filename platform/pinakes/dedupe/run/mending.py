@@ -112,22 +112,26 @@ def _mended(
     places: dict[int, int],
     form: Compression | None,
 ) -> Pieces:
-    """The current generation with the old one's records at the places of these ordinals."""
+    """The current generation with the old one's records at the places of these ordinals.
+
+    What lies between such a record and the next one, as the end of a damaged one, is left out.
+    """
+    size = source.size
     at = 0
     for offset, group in groupby(rows, key=attrgetter("offset")):
         first, *others = group
-        wanted = [row for row in (first, *others) if row.ordinal in places]
-        yield from source.pieces(at, min(offset, source.size))
-        at = offset + first.length
-        if not wanted:
-            yield from source.pieces(offset, min(at, source.size))
+        yield from source.pieces(at, min(offset, size))
+        at = min(offset + first.length, size)
+        if not any(row.ordinal in places for row in (first, *others)):
+            yield from source.pieces(min(offset, size), at)
         elif others or first.inner_offset:
             raise InputRefused(
                 "not mended: several records share a member", file=source.name, offset=offset
             )
         else:
             yield from _record_of(before, places[first.ordinal], source, form)
-    yield from source.pieces(min(at, source.size), source.size)
+            at = size
+    yield from source.pieces(at, size)
 
 
 def _record_of(
@@ -140,5 +144,5 @@ def _record_of(
             file=before.name,
             offset=offset,
         )
-    pieces = chain((record.header.raw,), record.chunks())
-    return pieces if form is None else form.compress_pieces(source, chain(pieces, (RECORD_END,)))
+    pieces = chain((record.header.raw,), record.chunks(), (RECORD_END,))
+    return pieces if form is None else form.compress_pieces(source, pieces)
