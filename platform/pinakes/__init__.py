@@ -13,6 +13,7 @@ SOFTWARE = f"pinakes {__version__}"
 """What files and runs are said to have been written by."""
 
 if TYPE_CHECKING:
+    from pinakes.deletion.requests import DeletionReport, WithdrawalReport
     from pinakes.errors import PinakesError
     from pinakes.index.manifest import ManifestLine, format_line, parse_line
     from pinakes.index.scan import iter_manifest
@@ -31,6 +32,7 @@ _EXPORTS = {
     "DedupeResult": "pinakes.on_files",
     "DedupeRun": "pinakes.store",
     "DedupedFile": "pinakes.on_files",
+    "DeletionReport": "pinakes.deletion.requests",
     "Digest": "pinakes.warc.digest",
     "Finding": "pinakes.warc.record",
     "LookupAnswer": "pinakes.store",
@@ -39,6 +41,7 @@ _EXPORTS = {
     "Record": "pinakes.warc.record",
     "Source": "pinakes.warc.source",
     "Store": "pinakes.store",
+    "WithdrawalReport": "pinakes.deletion.requests",
     "dedupe_files": "pinakes.on_files",
     "format_line": "pinakes.index.manifest",
     "iter_manifest": "pinakes.index.scan",
@@ -56,6 +59,7 @@ __all__ = [
     "DedupeResult",
     "DedupeRun",
     "DedupedFile",
+    "DeletionReport",
     "Digest",
     "Finding",
     "LookupAnswer",
@@ -64,6 +68,7 @@ __all__ = [
     "Record",
     "Source",
     "Store",
+    "WithdrawalReport",
     "__version__",
     "dedupe_files",
     "format_line",

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
+from pinakes.application.deleting import purge_crawl, remove_crawl, withdraw_captures
 from pinakes.catalog.captures import Placed, get_captures, place_captures, scan_captures_of
-from pinakes.catalog.crawl_rows import require_crawl
+from pinakes.catalog.crawl_rows import CANCELLED, CANCELLING, OPEN, require_crawl
 from pinakes.catalog.lookup import DEFAULT_LIMIT, answer_all
 from pinakes.catalog.payloads import open_body, read_body
 from pinakes.config import load_configuration
@@ -24,6 +25,18 @@ from pinakes.dedupe.run.collection_runs import COMPARE, CollectionRuns, OldGener
 from pinakes.dedupe.run.old_generations import Dropped
 from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
+from pinakes.deletion.requests import (
+    CANCEL,
+    FORCE,
+    PROMOTE,
+    REFUSE,
+    REMOVE,
+    WITHDRAW,
+    DeletionReport,
+    PurgeRequest,
+    WithdrawalReport,
+    WithdrawalRequest,
+)
 from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.manifest import ManifestLine
@@ -206,8 +219,7 @@ class Store:
             DigestMismatch: all crawls are asked for, and the catalogue has lost some.
             StoreUnavailable: the disk is full, or a file cannot be read.
         """
-        if compare not in COMPARE:
-            raise ConfigError(f"compare is {compare!r}, and should be one of {', '.join(COMPARE)}")
+        _require_one_of("compare", compare, COMPARE)
         rows, archive, actor = self._stores.rows, self._stores.archive, Actor()
         if crawl is not None:
             collection = require_crawl(rows, crawl).facts.collection
@@ -244,6 +256,61 @@ class Store:
             dropped.clear()
         return done
 
+    def remove(self, crawl: str, *, plan: bool = False) -> DeletionReport:
+        """Delete a crawl that no other refers to: an open one as `pinakes crawl cancel` does, a
+        committed one as `pinakes crawl remove`.
+
+        With `plan` nothing is changed, and the report says what would be.  Where `references`
+        prevent it, nothing is.  Killed anywhere, the same call completes it.
+
+        Raises:
+            ConfigError: the crawl does not exist, or is going otherwise.
+            Conflict: another act works on its collection, or did not finish.
+        """
+        entry = require_crawl(self._stores.rows, crawl)
+        how = CANCEL if entry.state in (OPEN, CANCELLING, CANCELLED) else REMOVE
+        return remove_crawl(self._stores, crawl, how, plan=plan)
+
+    def purge(
+        self, crawl: str, *, references: str = "refuse", plan: bool = False
+    ) -> DeletionReport:
+        """Delete a crawl, and see to what refers to it, as `pinakes crawl purge` does.
+
+        `references`, `plan`: `refuse`, `promote` or `force`, as for the verb; as for `remove`.
+        Raises as `remove`.
+        """
+        _require_one_of("references", references, (REFUSE, PROMOTE, FORCE))
+        request = PurgeRequest(crawl=crawl, references=references)
+        return purge_crawl(self._stores, request, plan=plan)
+
+    def withdraw(
+        self,
+        targets: Iterable[str],
+        *,
+        reason: str,
+        by: str,
+        references: str = "promote",
+        plan: bool = False,
+    ) -> list[WithdrawalReport]:
+        """Take captures down, as `pinakes withdraw` does: a report for each collection.
+
+        `targets` are keys of captures, digests of bodies, or URLs; `reason` and `by` (who asks)
+        are kept in the store.  `references`: `promote` or `withdraw`, as for the verb.  With `plan`
+        nothing is changed.  Killed anywhere, the same call completes it.
+
+        Raises:
+            ConfigError: no reason is given, or a digest is malformed.
+            InputRefused: nothing is known by one of the targets.
+            Conflict: another act works on a collection, or a backup holds files of the store.
+        """
+        _require_one_of("references", references, (PROMOTE, WITHDRAW))
+        if not (plan or (reason.strip() and by.strip())):
+            raise ConfigError("say why, and who asks for it: both are kept in the store")
+        request = WithdrawalRequest(
+            targets=tuple(targets), reason=reason, by=by, references=references
+        )
+        return list(withdraw_captures(self._stores, request, plan=plan))
+
     def _placed(self, capture: Capture) -> Placed:
         """Where it is now: the file may have been rewritten since it was found."""
         rows = self._stores.rows
@@ -262,6 +329,11 @@ def open_store(folder: str | Path) -> Iterator[Store]:
     )
     with open_stores(configuration) as stores:
         yield Store(stores)
+
+
+def _require_one_of(name: str, value: str, values: Iterable[str]) -> None:
+    if value not in values:
+        raise ConfigError(f"{name} is {value!r}, and should be one of {', '.join(values)}")
 
 
 def _run_of(report: DedupeReport, dropped: Iterable[Dropped]) -> DedupeRun:

@@ -223,3 +223,25 @@ class WithdrawalReport:
     @property
     def is_complete(self) -> bool:
         return not (self.unprovided or self.refused_in or self.problems)
+
+    @property
+    def is_to_go_on(self) -> bool:
+        """Whether something was in the way that ends by itself: run again, it goes on."""
+        return any(isinstance(problem, Conflict) for problem in self.problems)
+
+    def as_json(self) -> dict[str, object]:
+        """All but problems, and where else it was refused."""
+        return {
+            "collection": self.collection,
+            "act": self.act,
+            "captures": self.captures,
+            "withdrawn_before": self.already,
+            "records": self.records,
+            "files": self.files,
+            "generations": [stored._asdict() for stored in self.generations],
+            "promoted": self.promoted,
+            "repointed": self.repointed,
+            "unprovided": [
+                {"capture": revisit, "original": original} for revisit, original in self.unprovided
+            ],
+        }

@@ -174,7 +174,7 @@ class Withdrawer:
                 report.problems.append(problem)
                 if not isinstance(problem, Conflict):
                     self._take_back(act, report)
-            if any(isinstance(problem, Conflict) for problem in report.problems):
+            if report.is_to_go_on:
                 act.leave()  # run again, it goes on
             elif not report.is_complete:
                 act.conclude(FAILED)

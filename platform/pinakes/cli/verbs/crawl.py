@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pinakes.acts.actor import Actor
+from pinakes.application.deleting import purge_crawl, remove_crawl
 from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import read_totals
@@ -18,19 +19,17 @@ from pinakes.cli.frame.actions import action_parsers
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.verbs.crawl_deletion import add_purge_options, say_purge, say_removal
 from pinakes.cli.verbs.crawl_listing import findings_json, list_crawls, show_crawl
-from pinakes.cli.verbs.crawl_purge import add_references, purge, warn_of
 from pinakes.counts import count_of
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
-from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import (
     CANCEL,
     REFUSE,
     REMOVE,
     CrawlDeletion,
-    DeletionReport,
     PurgeRequest,
 )
 from pinakes.hbase_schema.name_keys import crawl_of
@@ -69,19 +68,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 help="count URLs, duplicates and bytes as Browsertrix does; reads sidecars",
             )
         if name == "purge":
-            _add_purge_options(one)
+            add_purge_options(one)
         if writes:
             add_dry_run(one)
         add_settings(one, "store")
-
-
-def _add_purge_options(parser: argparse.ArgumentParser) -> None:
-    add_references(parser, "captures of other crawls that refer to it")
-    parser.add_argument(
-        "--plan",
-        action="store_true",
-        help="show what becomes of references, bytes freed and added; change nothing",
-    )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -147,45 +137,17 @@ def _remove(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
 
 
 def _take_out(stores: Stores, request: CrawlRequest, console: Console, how: CrawlDeletion) -> Exit:
-    remover = Remover(stores.rows, stores.archive, Actor())
-    result = remover.take_out(request.crawl, how, dry_run=request.dry_run)
-    warn_of(result.references, "captures that refer to this crawl", console)
-    for problem in result.problems:
-        console.warn(problem)
-    outcome = _outcome(result, how, dry_run=request.dry_run)
-    console.result(
-        {
-            "crawl": result.crawl,
-            "outcome": outcome,
-            "files": result.files,
-            "captures": result.captures,
-            "bytes": result.freed_bytes,
-            "references": [reference._asdict() for reference in result.references],
-        },
-        text=f"{result.crawl}: {outcome}; {count_of(result.files, 'file')}, "
-        f"{count_of(result.captures, 'capture')}, "
-        f"{result.freed_bytes} bytes",
-    )
+    result = remove_crawl(stores, request.crawl, how, plan=request.dry_run)
+    say_removal(result, how, console, only_says=request.dry_run)
     return Exit.DONE if result.is_complete else Exit.SOME_FAILED
 
 
 def _purge(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
-    report = purge(
-        stores,
-        PurgeRequest(crawl=request.crawl, references=request.references),
-        console,
-        only_says=request.plan or request.dry_run,
-        lists_changes=request.plan,
-    )
+    only_says = request.plan or request.dry_run
+    wanted = PurgeRequest(crawl=request.crawl, references=request.references)
+    report = purge_crawl(stores, wanted, plan=only_says)
+    say_purge(report, console, only_says=only_says, lists_changes=request.plan)
     return Exit.DONE if report.is_complete else Exit.SOME_FAILED
-
-
-def _outcome(result: DeletionReport, how: CrawlDeletion, *, dry_run: bool) -> str:
-    if result.references:
-        return "refused: captures of other crawls refer to it; nothing was changed"
-    if result.problems:
-        return "not finished: run it again"
-    return f"would be {how.after}" if dry_run else how.after
 
 
 def _requires(stores: Stores, request: CrawlRequest, console: Console) -> Exit:

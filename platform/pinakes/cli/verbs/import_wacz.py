@@ -10,6 +10,7 @@ from itertools import islice
 
 from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
+from pinakes.application.deleting import purge_crawls
 from pinakes.archive_store.http_ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import note_unnamed
@@ -26,7 +27,7 @@ from pinakes.cli.frame.options import (
 )
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.store_place import next_command, store_place
-from pinakes.cli.verbs.crawl_purge import add_references, purge_all
+from pinakes.cli.verbs.crawl_deletion import add_references, say_purge
 from pinakes.cli.verbs.import_wacz_report import ImportReport
 from pinakes.config import Configuration
 from pinakes.counts import count_of
@@ -229,7 +230,8 @@ class _ImportVerb:
             return
         stores, references = self._stores, self._request.references
         collection, is_any = self._configuration.collection, False
-        for report in purge_all(stores, missing, collection, references, self._console):
+        for report in purge_crawls(stores, missing, collection, references):
+            say_purge(report, self._console)
             self._report.failed, is_any = self._report.failed or not report.is_complete, True
         if not is_any:
             self._console.say("nothing was purged")

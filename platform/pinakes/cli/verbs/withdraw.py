@@ -5,17 +5,13 @@ from __future__ import annotations
 import argparse
 import getpass
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
-from pinakes import SOFTWARE
-from pinakes.acts.actor import Actor
-from pinakes.backup.embedded import EmbeddedSnapshots
+from pinakes.application.deleting import withdraw_captures
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.deletion.requests import PROMOTE, WITHDRAW, WithdrawalReport, WithdrawalRequest
-from pinakes.deletion.withdrawing import Withdrawer
-from pinakes.errors import ConfigError, Conflict
+from pinakes.errors import ConfigError
 from pinakes.profile import open_stores
 
 
@@ -61,15 +57,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         by=arguments.by or ("" if only_says else _user()),
         references=arguments.references,
     )
-    configuration = configuration_of(arguments)
-    if configuration.profile == "embedded" and not only_says:
-        _require_no_backup(configuration.store)
-    with open_stores(configuration) as stores:
-        software = SOFTWARE
-        withdrawer = Withdrawer(stores.rows, stores.archive, Actor(), software=software)
-        reports = withdrawer.plan(request) if only_says else withdrawer.withdraw(request)
-        is_complete = True
-        for report in reports:
+    is_complete = True
+    with open_stores(configuration_of(arguments)) as stores:
+        for report in withdraw_captures(stores, request, plan=only_says):
             _say(report, console, only_says=only_says, details=arguments.plan)
             is_complete &= report.is_complete
     return Exit.DONE if is_complete else Exit.SOME_FAILED
@@ -79,19 +69,8 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # in a container started with a number, for one
-        raise ConfigError(
-            "this user has no name here: say who asks for it, with --by NAME"
-        ) from None
-
-
-def _require_no_backup(store: Path) -> None:
-    """Raise Conflict where a backup that has not ended holds files, which would keep the bytes."""
-    held = EmbeddedSnapshots(store).acts()
-    if held:
-        raise Conflict(
-            f"{held[0]} has not ended, and holds files of the store: let it end, or run "
-            "`pinakes backup` again"
-        )
+        why = "this user has no name here: say who asks for it, with --by NAME"
+        raise ConfigError(why) from None
 
 
 def _say(report: WithdrawalReport, console: Console, *, only_says: bool, details: bool) -> None:
@@ -104,12 +83,12 @@ def _say(report: WithdrawalReport, console: Console, *, only_says: bool, details
         console.warn(problem)
     outcome = _outcome(report, only_says=only_says)
     size = sum(generation.size for generation in report.generations)
+    lines: list[str] = []
     summary = (
         f"{report.collection}: {outcome}; {len(report.captures)} captures in "
         f"{len(report.files)} files, {len(report.generations)} old generations of {size} bytes, "
         f"{len(report.promoted)} references full again, {len(report.repointed)} re-pointed"
     )
-    lines = [summary]
     if details:
         lines += _listed("withdraw", report.captures)
         lines += _listed("make full", report.promoted)
@@ -117,23 +96,8 @@ def _say(report: WithdrawalReport, console: Console, *, only_says: bool, details
         lines += _listed("write anew", report.files)
         lines += _listed("delete", report.generations, lambda g: f"{g.file}, {g.size} bytes")
     console.result(
-        {
-            "collection": report.collection,
-            "outcome": outcome,
-            "act": report.act,
-            "captures": report.captures,
-            "withdrawn_before": report.already,
-            "records": report.records,
-            "files": report.files,
-            "generations": [g._asdict() for g in report.generations],
-            "promoted": report.promoted,
-            "repointed": report.repointed,
-            "unprovided": [
-                {"capture": revisit, "original": original}
-                for revisit, original in report.unprovided
-            ],
-        },
-        text="\n".join(lines),
+        {"collection": report.collection, "outcome": outcome, **report.as_json()},
+        text="\n".join((summary, *lines)),
     )
 
 
@@ -150,8 +114,7 @@ def _outcome(report: WithdrawalReport, *, only_says: bool) -> str:
     if report.refused_in:
         return f"nothing was changed: refused in {', '.join(report.refused_in)}"
     if report.problems:
-        again = any(isinstance(problem, Conflict) for problem in report.problems)
-        return "not finished: run it again" if again else "not finished: see above"
+        return f"not finished: {'run it again' if report.is_to_go_on else 'see above'}"
     if not report.captures and not report.generations:
         return "withdrawn already"
     return "would be withdrawn" if only_says else f"{report.records} records withdrawn"

@@ -1,26 +1,21 @@
-"""Purging crawls as verbs do it: what is asked, what is said; and several, in which order."""
+"""Deletions of crawls as verbs have them: the option, and what is said."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-from pinakes import SOFTWARE
-from pinakes.acts.actor import Actor
-from pinakes.catalog.crawl_rows import PURGED, PURGING
 from pinakes.catalog.reference_finder import Reference
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
-from pinakes.deletion.purging import Purger
 from pinakes.deletion.requests import (
     FORCE,
     LISTED,
     PROMOTE,
     REFUSE,
+    CrawlDeletion,
     DeletionReport,
-    PurgeRequest,
 )
-from pinakes.profile import Stores
 
 
 def add_references(parser: argparse.ArgumentParser, whose: str) -> None:
@@ -35,67 +30,54 @@ def add_references(parser: argparse.ArgumentParser, whose: str) -> None:
     )
 
 
-def purge(
-    stores: Stores,
-    request: PurgeRequest,
-    console: Console,
-    *,
-    only_says: bool = False,
-    lists_changes: bool = False,
-) -> DeletionReport:
-    """Purge a crawl, or say what would be done, and what becomes of references.
-
-    `lists_changes`: also by capture.
-    """
-    purger = _purger(stores)
-    report = purger.plan(request) if only_says else purger.purge(request)
-    _say(report, console, only_says=only_says, lists_changes=lists_changes)
-    return report
+def add_purge_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `pinakes crawl purge`."""
+    add_references(parser, "captures of other crawls that refer to it")
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="show what becomes of references, bytes freed and added; change nothing",
+    )
 
 
-def purge_all(
-    stores: Stores, crawls: Iterable[str], collection: str, references: str, console: Console
-) -> Iterator[DeletionReport]:
-    """Purge crawls of a collection one after the other, those first to which nothing refers.
-
-    So what refers to another of them goes with it, and is not made full before.  Before them all,
-    one that a process left when it died: no other can go until it has, and it may be none of
-    these any more.
-    """
-    left = list(crawls)
-    begun = _purger(stores).unfinished(collection)
-    if begun is not None and (begun.crawl in left or begun.state in (PURGING, PURGED)):
-        left = [crawl for crawl in left if crawl != begun.crawl]
-        yield purge(stores, PurgeRequest(crawl=begun.crawl, references=references), console)
-    goes_on = True
-    while left and goes_on:
-        waiting = []
-        for crawl in left:
-            report = _purger(stores).purge(PurgeRequest(crawl=crawl))
-            if report.references:
-                waiting.append(crawl)
-                continue
-            _say(report, console)
-            yield report
-        goes_on, left = len(waiting) < len(left), waiting
-    for crawl in left:
-        yield purge(stores, PurgeRequest(crawl=crawl, references=references), console)
-
-
-def _purger(stores: Stores) -> Purger:
-    software = SOFTWARE
-    return Purger(stores.rows, stores.archive, stores.runs_folder, Actor(), software=software)
+def say_removal(
+    report: DeletionReport, how: CrawlDeletion, console: Console, *, only_says: bool
+) -> None:
+    """Say what `remove` or `cancel` did, or would do."""
+    _warn_of(report.references, "captures that refer to this crawl", console)
+    for problem in report.problems:
+        console.warn(problem)
+    if report.references:
+        outcome = "refused: captures of other crawls refer to it; nothing was changed"
+    elif report.problems:
+        outcome = "not finished: run it again"
+    else:
+        outcome = f"would be {how.after}" if only_says else how.after
+    console.result(
+        {
+            "crawl": report.crawl,
+            "outcome": outcome,
+            "files": report.files,
+            "captures": report.captures,
+            "bytes": report.freed_bytes,
+            "references": [reference._asdict() for reference in report.references],
+        },
+        text=f"{report.crawl}: {outcome}; {count_of(report.files, 'file')}, "
+        f"{count_of(report.captures, 'capture')}, "
+        f"{report.freed_bytes} bytes",
+    )
 
 
-def _say(
+def say_purge(
     report: DeletionReport,
     console: Console,
     *,
     only_says: bool = False,
     lists_changes: bool = False,
 ) -> None:
-    warn_of(report.references, "captures that refer to this crawl", console)
-    warn_of(report.dangling, "captures left without an original", console)
+    """Say what a purge did, or would do; `lists_changes`: also by capture."""
+    _warn_of(report.references, "captures that refer to this crawl", console)
+    _warn_of(report.dangling, "captures left without an original", console)
     for problem in report.problems:
         console.warn(problem)
     outcome = _outcome(report, only_says=only_says)
@@ -114,8 +96,7 @@ def _say(
     console.result({"outcome": outcome, **report.as_json()}, text="\n".join(lines))
 
 
-def warn_of(references: Sequence[Reference], kind: str, console: Console) -> None:
-    """Name captures that refer to a crawl."""
+def _warn_of(references: Sequence[Reference], kind: str, console: Console) -> None:
     for reference in references:
         console.warn(
             f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]",
