@@ -40,11 +40,11 @@ def records() -> list[bytes]:
     return [first, warc(HTTP + SECRET, number=1), last, warc(HTTP + b"other", number=3)]
 
 
-def entomb(data: bytes, ordinals: set[int]) -> bytes:
-    entombing, out = Tombstones(ordinals, WORDS), io.BytesIO()
+def with_tombstones(data: bytes, ordinals: set[int]) -> bytes:
+    tombstones, out = Tombstones(ordinals, WORDS), io.BytesIO()
     source = source_of(data)
-    copy_source_with_replacements(source, out, entombing.replacements(source))
-    entombing.check(source, source_of(out.getvalue()))
+    copy_source_with_replacements(source, out, tombstones.replacements(source))
+    tombstones.check(source, source_of(out.getvalue()))
     return out.getvalue()
 
 
@@ -92,7 +92,7 @@ FILES = [
 
 @pytest.mark.parametrize("data", FILES)
 def test_only_what_was_asked_for_is_gone(data: bytes) -> None:
-    new = entomb(data, {1})
+    new = with_tombstones(data, {1})
     words = inflated(new)
     before, after = records()[1], records_of(new)[1]
     assert SECRET in inflated(data)
@@ -106,7 +106,7 @@ def test_only_what_was_asked_for_is_gone(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", FILES)
 def test_twice_at_once(data: bytes) -> None:
-    assert [is_tombstone(r.header) for r in records_of(entomb(data, {1, 3}))] == [
+    assert [is_tombstone(r.header) for r in records_of(with_tombstones(data, {1, 3}))] == [
         False,
         True,
         False,
@@ -126,11 +126,11 @@ def test_twice_at_once(data: bytes) -> None:
 def test_in_an_arc_file(version: int, whole: Callable[[list[bytes]], bytes]) -> None:
     parts = arc(version=version)
     data = whole(parts)
-    entombed = entomb(data, {1})
-    new = records_of(entombed)
-    assert b"<p>old" not in inflated(entombed)
-    assert inflated(entombed).startswith(parts[0])
-    assert inflated(entombed).endswith(parts[2])
+    new_data = with_tombstones(data, {1})
+    new = records_of(new_data)
+    assert b"<p>old" not in inflated(new_data)
+    assert inflated(new_data).startswith(parts[0])
+    assert inflated(new_data).endswith(parts[2])
     old = records_of(data)
     assert [r.target_uri for r in new] == [r.target_uri for r in old]
     assert [is_tombstone(r.header) for r in new] == [False, True, False]
@@ -141,7 +141,7 @@ def test_in_an_arc_file(version: int, whole: Callable[[list[bytes]], bytes]) -> 
 def test_a_damaged_record_goes_as_well(harm: str) -> None:
     first, last = member(records()[0]), member(records()[1])
     data = first + (last[:-20] if harm == "cut off" else last[:-8] + b"harm" + last[-4:])
-    new = entomb(data, {1})
+    new = with_tombstones(data, {1})
     assert new.startswith(first)
     assert SECRET not in inflated(new)
     assert is_tombstone(records_of(new)[1].header)
@@ -149,7 +149,7 @@ def test_a_damaged_record_goes_as_well(harm: str) -> None:
 
 def test_a_damaged_frame_goes_as_well() -> None:
     first, last = frame(records()[0]), frame(records()[1])
-    new = entomb(first + last[:-1] + b"!", {1})
+    new = with_tombstones(first + last[:-1] + b"!", {1})
     assert new.startswith(first)
     assert SECRET not in inflated(new)
     assert is_tombstone(records_of(new)[1].header)
@@ -158,24 +158,24 @@ def test_a_damaged_frame_goes_as_well() -> None:
 def test_a_frame_that_is_passed_over_among_those_that_records_share_is_not_lost() -> None:
     data = b"".join(records())
     with pytest.raises(MalformedRecord, match="is none of a record"):
-        entomb(frame(data[:700]) + skippable(b"somebody's own") + frame(data[700:]), {0})
+        with_tombstones(frame(data[:700]) + skippable(b"somebody's own") + frame(data[700:]), {0})
 
 
 def test_behind_a_dictionary_that_no_frame_can_name() -> None:
     data = dictionary_frame(b"raw content " * 9) + in_frames(records())
     with pytest.raises(InputRefused, match="has no id that a frame could name"):
-        entomb(data, {1})
+        with_tombstones(data, {1})
 
 
 def test_a_damaged_member_of_several_is_refused_in_words_that_help() -> None:
     shared = member(b"".join(records()[1:3]))
     with pytest.raises(MalformedRecord, match="take the crawl out"):
-        entomb(shared[:-8] + b"harm" + shared[-4:], {0})
+        with_tombstones(shared[:-8] + b"harm" + shared[-4:], {0})
 
 
 def test_a_neighbour_too_large_for_memory_stays() -> None:
     large = warc(HTTP + bytes(IN_MEMORY_BYTES + 1000), number=7)
-    words = inflated(entomb(member(b"".join(records()[:2]) + large), {1}))
+    words = inflated(with_tombstones(member(b"".join(records()[:2]) + large), {1}))
     assert SECRET not in words
     assert words.endswith(large)
 
@@ -183,7 +183,7 @@ def test_a_neighbour_too_large_for_memory_stays() -> None:
 def test_what_is_too_long_goes_with_its_record() -> None:
     first, second, last, _ = records()
     longer = second[:-4] + b"and a secret more\r\n\r\n"
-    words = inflated(entomb(member(first + longer + last), {1}))
+    words = inflated(with_tombstones(member(first + longer + last), {1}))
     assert words.startswith(first)
     assert words.endswith(last)
     assert b"secret" not in words
@@ -192,13 +192,13 @@ def test_what_is_too_long_goes_with_its_record() -> None:
 @pytest.mark.parametrize("at", [0, 1, 2, 3])
 def test_the_check_sees_a_change_anywhere_else(at: int) -> None:
     parts = list(map(member, records()))
-    data, entombing, out = b"".join(parts), Tombstones({1}, WORDS), io.BytesIO()
+    data, tombstones, out = b"".join(parts), Tombstones({1}, WORDS), io.BytesIO()
     source = source_of(data)
-    copy_source_with_replacements(source, out, entombing.replacements(source))
+    copy_source_with_replacements(source, out, tombstones.replacements(source))
     changed = bytearray(out.getvalue())
     offset = records_of(out.getvalue())[at].offset
     changed[offset + 4] ^= 1  # the time in a member's header: no reader minds
     if at == 1:
         changed = bytearray(out.getvalue().replace(b"\x00", b"\x01", 1))
     with pytest.raises(DigestMismatch):
-        entombing.check(source, source_of(bytes(changed)))
+        tombstones.check(source, source_of(bytes(changed)))

@@ -13,7 +13,7 @@ from .declared import sha1_text
 from .file_records import iter_sidecar
 from .file_rows import FileEntry, scan_entries, scan_inflight
 from .sidecar import SidecarRow
-from .withdrawals import is_entombed
+from .withdrawals import is_tombstone_row
 
 
 def stored_files(rows: RowStore, crawl: str) -> Iterator[FileEntry]:
@@ -28,12 +28,12 @@ def iter_stored_entries(archive: ArchiveReader, entry: FileEntry) -> Iterator[En
     """The records of a stored file as it is now, in order, without those that were withdrawn."""
     name = entry.stored_name
     for row in iter_sidecar(archive, name):
-        if is_entombed(row) or row.ordinal not in entry.withdrawing:
+        if is_tombstone_row(row) or row.ordinal not in entry.withdrawing:
             yield _entry_of_row(row, name)
 
 
 def _entry_of_row(row: SidecarRow, file: str) -> Entry:
-    if is_entombed(row):
+    if is_tombstone_row(row):
         # Its digests and size are those of what is gone.
         row = row._replace(payload_size=None, sha1=None)
     return Entry(

@@ -28,7 +28,7 @@ from .captures import Capture, get_captures
 from .record_rows import row_key_of
 from .requests import iter_rows
 from .sidecar import SidecarRow
-from .withdrawals import entombed, is_entombed
+from .withdrawals import as_tombstone_row, is_tombstone_row
 
 _BATCH_ROWS = 500
 
@@ -65,7 +65,7 @@ def read_generation_rows(
             for row in batch:
                 size = sizes.pop(row.ordinal, None)
                 capture = known.get(row.row_key or b"")
-                if is_entombed(row):
+                if is_tombstone_row(row):
                     yield _as_withdrawn(row, capture)
                 elif capture is not None:
                     yield _as_known(row, capture, size)
@@ -86,13 +86,13 @@ def _keyed(row: SidecarRow, archive_file: str) -> SidecarRow:
     """
     uri = row.target_uri
     key = row_key_of(uri, row.date, archive_file, row.ordinal) if uri else None
-    return entombed(row._replace(row_key=key))
+    return as_tombstone_row(row._replace(row_key=key))
 
 
 def _as_withdrawn(row: SidecarRow, capture: Capture | None) -> SidecarRow:
     if capture is None or capture.withdrawal is None:
         return row._replace(row_key=None)
-    return entombed(_as_known(row, capture, None))
+    return as_tombstone_row(_as_known(row, capture, None))
 
 
 def _as_known(row: SidecarRow, capture: Capture, replaced_size: int | None) -> SidecarRow:

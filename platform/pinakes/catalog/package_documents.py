@@ -23,7 +23,7 @@ from pinakes.warc.record import Record
 from .file_records import iter_sidecar
 from .file_rows import FileEntry
 from .payloads import open_record
-from .withdrawals import is_entombed
+from .withdrawals import is_tombstone_row
 
 _DOCUMENTS = re.compile(r"(.+\.wacz)/documents(?:-[0-9]+)?\.warc\Z", re.IGNORECASE)
 _PREFIX = "urn:wacz:"
@@ -56,7 +56,7 @@ def iter_documents(
         file = entry.stored_name
         for row in iter_sidecar(archive, file):
             uri = row.target_uri or ""
-            is_gone = is_entombed(row) or row.ordinal in entry.withdrawing
+            is_gone = is_tombstone_row(row) or row.ordinal in entry.withdrawing
             if row.type != "resource" or is_gone or not uri.startswith(_PREFIX):
                 continue
             path = unquote(uri[len(_PREFIX) :], errors="surrogateescape").partition("/")[2]

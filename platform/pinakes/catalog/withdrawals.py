@@ -32,7 +32,7 @@ class BytesWithdrawn(InputRefused):
     """Records of these very bytes were withdrawn, so they do not land again."""
 
 
-def entombed(row: SidecarRow) -> SidecarRow:
+def as_tombstone_row(row: SidecarRow) -> SidecarRow:
     """The row of a record for which a tombstone stands now.
 
     Nothing refers to it, and it refers to nothing.
@@ -55,7 +55,7 @@ def entombed(row: SidecarRow) -> SidecarRow:
     )
 
 
-def is_entombed(row: SidecarRow) -> bool:
+def is_tombstone_row(row: SidecarRow) -> bool:
     """Whether a tombstone stands for this record."""
     return row.skip == SKIP
 
@@ -69,7 +69,7 @@ def rows_still_there(
     """
     if withdrawing:
         rows = iter_sidecar(archive, name)
-        yield from (row for row in rows if row.ordinal in withdrawing and not is_entombed(row))
+        yield from (row for row in rows if row.ordinal in withdrawing and not is_tombstone_row(row))
 
 
 def require_none_at(

@@ -16,7 +16,7 @@ from pinakes.catalog.captures import Capture, get_captures, scan_captures_of
 from pinakes.catalog.payloads import has_digest
 from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.catalog.withdrawals import is_entombed
+from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.dedupe.run.collection import Collection
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.seconds import second_of
@@ -37,8 +37,8 @@ _FULL = ("response", "resource")
 class Survey:
     """What was found; `targets` includes the references that are withdrawn with their originals.
 
-    `ordinals` are those of the records of each file to be entombed, `entombed` those of them
-    that are.
+    `ordinals` are those of the records of each file that tombstones are to replace, `tombstones`
+    those of them that are replaced.
     """
 
     targets: dict[bytes, Target]
@@ -46,11 +46,11 @@ class Survey:
     """Only those of ours, which can be provided for."""
     unprovided: list[tuple[bytes, bytes]] = field(default_factory=list)
     ordinals: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    entombed: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    tombstones: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     def going(self, archive_file: str) -> set[int]:
-        """The records of a file that are still to be entombed."""
-        return self.ordinals[archive_file] - self.entombed[archive_file]
+        """The records of a file that are still to be replaced."""
+        return self.ordinals[archive_file] - self.tombstones[archive_file]
 
 
 def survey_targets(
@@ -105,7 +105,7 @@ def _find_references(
     for name, entry in sorted(collection.entries.items()):
         for row in proven.rows(entry.stored_name):
             key = row.row_key
-            if key is None or key in found.targets or is_entombed(row):
+            if key is None or key in found.targets or is_tombstone_row(row):
                 continue
             original = wanted.original_of(row)
             if original is None:
@@ -217,7 +217,7 @@ def _find_records(collection: Collection, found: Survey) -> None:
     for crawl in sorted({crawl_of(t.capture.facts.archive_file) for t in found.targets.values()}):
         for name in crawls[crawl]:
             for row in collection.sidecar_rows(name):
-                if row.row_key in found.targets or is_entombed(row):
+                if row.row_key in found.targets or is_tombstone_row(row):
                     _note(found, name, row)
         companions = find_companions(_sources(collection, crawls[crawl]), found.ordinals)
         for name, ordinals in companions.items():
@@ -233,5 +233,5 @@ def _sources(collection: Collection, names: Iterable[str]) -> Iterator[tuple[str
 
 def _note(found: Survey, name: str, row: SidecarRow) -> None:
     found.ordinals[name].add(row.ordinal)
-    if is_entombed(row):
-        found.entombed[name].add(row.ordinal)
+    if is_tombstone_row(row):
+        found.tombstones[name].add(row.ordinal)

@@ -7,21 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pinakes.acts.act import Act
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar, name_of, read_current, read_generations
-from pinakes.catalog.file_rows import FileEntry, Held
+from pinakes.catalog.file_rows import FileEntry, Held, release_claim
 from pinakes.catalog.record_rows import capture_cells, digest_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.dedupe.run.collection import Collection
 from pinakes.row_store.port import Delete, Put, RowStore
 
 
-def settle_changed_rows(
-    rows: RowStore, archive: ArchiveStore, held: Held, entry: FileEntry
-) -> None:
-    """Write the rows that an act did not come to, if it has moved this file."""
-    if read_current(rows, entry).act == held.claim.act:
-        put_changed_rows(rows, archive, held, entry)
+def settle_left(act: Act, *, release: bool) -> None:
+    """Complete what an act of this verb left of files that it had moved when it died or failed.
+
+    With `release` what it had not moved is taken back, too, and nothing is claimed any more.
+    """
+    entries = Collection(act.rows, act.archive, act.collection).entries
+    for name, entry in sorted(entries.items()):
+        if not entry.is_claimed_by(act.verb):
+            continue
+        held = act.claim(name)
+        if read_current(act.rows, entry).act == held.claim.act:
+            put_changed_rows(act.rows, act.archive, held, entry)
+        if release:
+            act.take_back(held)
+            release_claim(act.rows, held)
+        act.at("settled")
 
 
 def put_changed_rows(rows: RowStore, archive: ArchiveStore, held: Held, entry: FileEntry) -> None:

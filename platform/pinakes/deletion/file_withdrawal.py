@@ -22,7 +22,7 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.record_rows import digest_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
-from pinakes.catalog.withdrawals import entombed, is_entombed
+from pinakes.catalog.withdrawals import as_tombstone_row, is_tombstone_row
 from pinakes.dedupe.run.old_generations import require_given_back
 from pinakes.dedupe.run.remaining import Remaining
 from pinakes.row_store.port import Delete, RowStore
@@ -69,7 +69,7 @@ def _holds(archive: ArchiveStore, name: str, ordinals: Container[int]) -> bool:
     if archive.size(sidecar_name(name)) is None:
         return archive.size(name) is not None
     rows = iter_sidecar(archive, name)
-    return any(row.ordinal in ordinals and not is_entombed(row) for row in rows)
+    return any(row.ordinal in ordinals and not is_tombstone_row(row) for row in rows)
 
 
 class FileWithdrawer:
@@ -85,7 +85,7 @@ class FileWithdrawer:
     def withdraw(self, archive_file: str, ordinals: set[int]) -> int:
         """Put tombstones for these records of a file; how many.
 
-        May be repeated: those that are entombed stay as they are.
+        May be repeated: those that are replaced stay as they are.
 
         Raises:
             Conflict: another process works on the file.
@@ -129,13 +129,15 @@ class FileWithdrawer:
         old = read_entry(self._rows, held.archive_file).current
         if not _holds(self._archive, old.name, ordinals):
             return 0
-        there = {row.ordinal for row in iter_sidecar(self._archive, old.name) if is_entombed(row)}
+        there = {
+            row.ordinal for row in iter_sidecar(self._archive, old.name) if is_tombstone_row(row)
+        }
         tombstones = Tombstones(frozenset(ordinals - there), self._inscription)
 
         def annotate(row: SidecarRow, record: Record) -> SidecarRow:
             if row.ordinal not in tombstones.ordinals:
                 return row
-            return entombed(row)._replace(content_length=record.content_length)
+            return as_tombstone_row(row)._replace(content_length=record.content_length)
 
         def note() -> None:
             put_withdrawn_counts(self._rows, held, verb=VERB, records=len(tombstones.ordinals))

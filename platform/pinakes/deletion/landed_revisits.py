@@ -38,7 +38,7 @@ from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference,
 from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
 from pinakes.warc.members import compression_at
-from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.reader import iter_records
 from pinakes.warc.rebuilding import full_record_pieces, proven_ours
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable, original_of
@@ -46,7 +46,7 @@ from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
 from .changed_rows import put_changed_rows
-from .repointing import OriginalPlace
+from .repointing import OriginalPlace, read_at
 
 Place = tuple[int, int]
 Pieces = Iterable[bytes | memoryview]
@@ -156,13 +156,7 @@ class ChangedRevisits:
         self._anew(source, record)
 
     def _read(self, place: OriginalPlace) -> Record:
-        source = self._files.source(place.file)
-        record = read_record(source, place.offset, inner_offset=place.inner_offset)
-        if not isinstance(record, Record) or record.offset != place.offset:
-            raise UnresolvedReference(
-                "no record begins here", file=source.name, offset=place.offset
-            )
-        return record
+        return read_at(self._files.source(place.file), place.offset, place.inner_offset)
 
     def check(self, before: Source, after: Source) -> None:
         """Raise DigestMismatch unless only these changed, can be changed back, and resolve."""

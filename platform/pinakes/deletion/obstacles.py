@@ -34,14 +34,12 @@ from pinakes.errors import (
     UnresolvedReference,
 )
 from pinakes.row_store.port import RowStore
-from pinakes.warc.reader import read_record
-from pinakes.warc.record import Record
 
 from .choices import Choice
 from .landed_revisits import Change, ChangedRevisits
 from .providing import places_of
 from .references import Referrer, Referrers, place_of
-from .repointing import OriginalPlace, repointings
+from .repointing import OriginalPlace, read_at, repointings
 
 _OF_A_RECORD = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference)
 _ACT = "purge"
@@ -107,9 +105,7 @@ class _Obstacles:
     def _restore(self, name: str, row: SidecarRow, originals: Originals) -> None:
         count = RestoreCount()
         source = self._files.source(name)
-        record = read_record(source, row.offset, inner_offset=row.inner_offset, digests=())
-        if not isinstance(record, Record):
-            raise UnresolvedReference("no record begins here", file=source.name, offset=row.offset)
+        record = read_at(source, row.offset, row.inner_offset, digests=())
         restored_or_none(source.name, record, originals, self._files, count)
         for problem in count.problems:
             raise problem

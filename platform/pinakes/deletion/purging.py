@@ -32,7 +32,7 @@ from pinakes.catalog.crawl_rows import (
     change_crawl_state,
     require_crawl,
 )
-from pinakes.catalog.file_rows import read_entry, release_claim
+from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.run_rows import FAILED, read_run
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.old_generations import require_given_back
@@ -42,7 +42,7 @@ from pinakes.errors import ONE_FILE_ONLY, ConfigError, Conflict
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 
-from .changed_rows import settle_changed_rows
+from .changed_rows import settle_left
 from .crawl_removal import Remover
 from .file_withdrawal import drop_generations
 from .providing import provide_for
@@ -132,7 +132,7 @@ class Purger:
         is_kept = False
         if not report.is_to_go_on:
             try:
-                self._settle_left(act, entry, release=True)
+                settle_left(act, release=True)
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
                 is_kept = not isinstance(problem, Conflict)
@@ -220,7 +220,8 @@ class Purger:
         files: RunFiles,
     ) -> bool:
         """See to all references, and note what was done; False: nothing may be deleted."""
-        self._settle_left(act, entry, release=False)
+        # Not released yet: the survey reads the sidecars of claimed files, whose rows may be ahead.
+        settle_left(act, release=False)
         for _ in range(_ROUNDS):
             collection = self._collection(entry)
             found, choice = self._survey.survey(collection, entry, request, report)
@@ -242,7 +243,7 @@ class Purger:
                 Conflict("captures that refer to it go on landing: run again", file=entry.crawl)
             )
             return False
-        self._settle_left(act, entry, release=True)
+        settle_left(act, release=True)
         if request.references != FORCE:
             report.superseded = self._survey.superseded(collection, entry.crawl, report)
             try:
@@ -259,22 +260,6 @@ class Purger:
 
     def _collection(self, entry: CrawlEntry) -> Collection:
         return Collection(self._rows, self._archive, entry.facts.collection)
-
-    def _settle_left(self, act: Act, entry: CrawlEntry, *, release: bool) -> None:
-        """Complete what a purge left of files that it had moved when it died or failed.
-
-        Not released until all is provided for: the survey reads the sidecars of claimed files,
-        because their rows may be ahead of them.  Then what was not moved is taken back.
-        """
-        for name, file in sorted(self._collection(entry).entries.items()):
-            if not file.is_claimed_by(VERB):
-                continue
-            held = act.claim(name)
-            settle_changed_rows(self._rows, self._archive, held, file)
-            if release:
-                act.take_back(held)
-                release_claim(self._rows, held)
-            self._at("settled")
 
     def _require_superseded(self, report: DeletionReport) -> None:
         """Raise DigestMismatch unless nothing is lost without the generations that will go; before

@@ -88,9 +88,9 @@ def repointings(
     """
     for place in sorted(originals):
         require_rewritable(source, place[0])
-        revisit = _read(source, *place)
+        revisit = read_at(source, *place)
         original = originals[place]
-        target = _read(files.source(original.file), original.offset, original.inner_offset)
+        target = read_at(files.source(original.file), original.offset, original.inner_offset)
         ours = proven_ours(revisit, target)
         if ours is None:
             raise other_body(original.file, original.offset, source.name, revisit.offset)
@@ -105,8 +105,11 @@ def repointings(
         yield replacement_of(source, revisit, (data,), behind=bytes_behind(source, revisit))
 
 
-def _read(source: Source, offset: int, inner_offset: int) -> Record:
-    record = read_record(source, offset, inner_offset=inner_offset)
+def read_at(
+    source: Source, offset: int, inner_offset: int, *, digests: tuple[str, ...] = ("sha1",)
+) -> Record:
+    """The record that begins at a place.  Raises UnresolvedReference: none does."""
+    record = read_record(source, offset, inner_offset=inner_offset, digests=digests)
     if not isinstance(record, Record) or record.offset != offset:
         raise UnresolvedReference("no record begins here", file=source.name, offset=offset)
     return record

@@ -1,4 +1,4 @@
-"""Take-down in a store: provide for references, note, entomb, drop.
+"""Take-down in a store: provide for references, note, put tombstones, drop.
 
     lease ─▶ survey ─▶ references full again or re-pointed, in new generations
           ─▶ captures noted as withdrawn, and the files' bytes as not to land again
@@ -36,7 +36,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.tombstone import Inscription
 
 from .capture_references import Survey, is_refused, survey_targets
-from .changed_rows import settle_changed_rows
+from .changed_rows import settle_left
 from .choices import Choice, choose
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
 from .providing import provide_for
@@ -183,7 +183,7 @@ class Withdrawer:
     def _take_back(self, act: Act, report: WithdrawalReport) -> None:
         """Leave nothing of what could not be done, but what alone is whole."""
         try:
-            self._release_left(act)
+            settle_left(act, release=True)
         except ONE_FILE_ONLY as problem:
             report.problems.append(problem)
             act.leave()
@@ -235,7 +235,7 @@ class Withdrawer:
         targets: Mapping[bytes, Target],
         report: WithdrawalReport,
     ) -> None:
-        self._release_left(act)
+        settle_left(act, release=True)
         require_all_known(self._rows, self._archive, act=act.name)
         collection = Collection(self._rows, self._archive, act.collection)
         found, choice = self._survey(collection, targets, request, report)
@@ -254,16 +254,6 @@ class Withdrawer:
                 withdrawer.drop_referring(name, found.targets)
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
-
-    def _release_left(self, act: Act) -> None:
-        """Release claims that a take-down left when it died or failed; of a file that it had not
-        moved yet, what it wrote is taken back."""
-        for entry in Collection(self._rows, self._archive, act.collection).entries.values():
-            if entry.is_claimed_by(VERB):
-                held = act.claim(entry.archive_file)
-                settle_changed_rows(self._rows, self._archive, held, entry)
-                act.take_back(held)
-                release_claim(self._rows, held)
 
     def _note(self, act: Act, request: WithdrawalRequest, found: Survey) -> None:
         """Note all records as withdrawn: from here on no reader is given one of them."""

@@ -17,7 +17,7 @@ from pinakes.catalog.file_records import name_of
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.catalog.withdrawals import is_entombed
+from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, DigestEntry, Location
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
@@ -176,7 +176,7 @@ class FullFileCheck:
         lost = [
             read.row
             for read, _ in pairs
-            if is_entombed(read.row) and _lacks(captures.get(read.row.row_key or b""))
+            if is_tombstone_row(read.row) and _lacks(captures.get(read.row.row_key or b""))
         ]
         if lost:
             yield self._lost_withdrawals(lost)
@@ -211,9 +211,9 @@ class FullFileCheck:
             key = read.row.row_key or b""
             stands = captures.get(key)
             is_there = stands is not None and CaptureFacts.COLUMN in stands.cells
-            if stands is not None and (is_there or is_entombed(read.row)):
+            if stands is not None and (is_there or is_tombstone_row(read.row)):
                 yield from compare_capture(read.row, read.run, stands, old, self._now)
-            elif not is_entombed(read.row):
+            elif not is_tombstone_row(read.row):
                 run = read.run or self._now.run
                 wanted = expected_cells(read.row, read.run, None, old, self._now)
                 for column, value in wanted.items():
@@ -237,7 +237,7 @@ class FullFileCheck:
         self, rows: Sequence[SidecarRow], captures: Mapping[bytes, Row]
     ) -> Iterator[FsckFinding]:
         withdrawn = {key for key, row in captures.items() if Withdrawal.COLUMN in row.cells}
-        left = len([row for row in rows if row.row_key in withdrawn and not is_entombed(row)])
+        left = len([row for row in rows if row.row_key in withdrawn and not is_tombstone_row(row)])
         if left:
             yield still_here(self._entry.stored_name, left)
 

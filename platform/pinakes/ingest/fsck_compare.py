@@ -13,7 +13,7 @@ from pinakes.catalog.captures import TABLE
 from pinakes.catalog.generation_rows import is_same_decision, mark_of, without_decision
 from pinakes.catalog.record_rows import capture_cells, location_of
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.catalog.withdrawals import is_entombed
+from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.errors import MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location, Pin
 from pinakes.hbase_schema.cells import C, Cell, decode_cell, encode_cell
@@ -108,7 +108,7 @@ def expected_cells(
     for number, where in older.items():
         if number > 1:
             cells[numbered_column(Location, number)] = encode_cell(where)
-    if is_entombed(row):
+    if is_tombstone_row(row):
         return cells
     landed = without_decision(row) if row.is_replaced else row
     first = older[1] if 1 in older else _first_place(row, stands, current.number)
@@ -199,11 +199,11 @@ def _judge(row: SidecarRow, stands: Row, column: bytes, file: FileNow) -> Iterat
         yield Difference("invented", key, column, f"nothing writes it: {shown(value)}")
         return
     known = decoded(cls, value)
-    if is_entombed(row) and cls is CaptureFacts:
+    if is_tombstone_row(row) and cls is CaptureFacts:
         yield from _judge_withdrawn(row, stands, known, file)
     elif known is None:
         yield _unreadable(key, column, cls, value, file)
-    elif cls is DedupeMark and file.is_settled and not is_entombed(row):
+    elif cls is DedupeMark and file.is_settled and not is_tombstone_row(row):
         what = "says that dedupe decided on it, and its record does not"
         yield Difference("invented", key, column, what)
     elif cls.COLUMN == b"m:cdx":

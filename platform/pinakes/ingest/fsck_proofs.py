@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.file_records import iter_sidecar, read_rows_anew, sidecar_of
 from pinakes.catalog.sidecar import SidecarOf, SidecarRow
-from pinakes.catalog.withdrawals import is_entombed
+from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.counts import count_of
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.warc.reader import iter_records
@@ -79,7 +79,7 @@ def _same(row: SidecarRow, read: SidecarRow) -> bool:
 
 def _differs_by_design(row: SidecarRow) -> bool:
     """Whether the record is not the one that landed: a revisit of ours, or a tombstone."""
-    return row.is_replaced or is_entombed(row)
+    return row.is_replaced or is_tombstone_row(row)
 
 
 def misplaced(archive: ArchiveReader, name: str) -> Iterator[SidecarRow | None]:

@@ -17,7 +17,7 @@ from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.requests import iter_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
-from pinakes.catalog.withdrawals import entombed, is_entombed
+from pinakes.catalog.withdrawals import as_tombstone_row, is_tombstone_row
 from pinakes.errors import MalformedRecord
 from pinakes.hbase_schema.capture_keys import decode_capture_key, encode_mark
 from pinakes.warc.field_names import CONTENT_LENGTH_KEY, WARC_PAYLOAD_DIGEST_KEY, WARC_TYPE_KEY
@@ -221,7 +221,7 @@ def _as_stone(row: SidecarRow, stands: SidecarRow, archive_file: str) -> Sidecar
     key = stands.row_key
     if key is not None and not _is_of(key, archive_file, row.ordinal):
         key = None
-    return entombed(row._replace(row_key=key, **known))
+    return as_tombstone_row(row._replace(row_key=key, **known))
 
 
 def _is_of(key: bytes, archive_file: str, ordinal: int) -> bool:
@@ -235,7 +235,7 @@ def _as_read(row: SidecarRow, stands: SidecarRow, generation: int) -> SidecarRow
     if generation == 1:
         return row
     # As landed: a record that is written anew has the faults of its old place no more.
-    known = {} if is_entombed(stands) else _taken(stands, ("findings", "skip"))
+    known = {} if is_tombstone_row(stands) else _taken(stands, ("findings", "skip"))
     if stands.copy_number == 1:
         known |= _taken(stands, ("hash_extension", "copy_number"))
     return row._replace(**known)

@@ -11,7 +11,7 @@ from pinakes.catalog.kept_repairs import RowChange, deletions
 from pinakes.catalog.record_rows import capture_cells, digest_rows, location_of
 from pinakes.catalog.row_deletion import RowName, rows_of_records
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.catalog.withdrawals import is_entombed
+from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
@@ -66,7 +66,7 @@ class WantedRows:
             )
             if generation != 1:
                 cells[column] = encode_cell(location_of(row, self._entry.ending))
-            if is_entombed(row):
+            if is_tombstone_row(row):
                 cells = {column: cells[column], **withdrawn.get(row.row_key, cells)}
             changes += _changes("captures", row.row_key, cells)
             for key, of_digest in digest_rows(
@@ -88,7 +88,7 @@ class WantedRows:
     def _withdrawn_cells(self, batch: Sequence[SidecarRow]) -> dict[bytes, dict[bytes, bytes]]:
         """Of withdrawn captures, besides their place: nothing where their rows are there, since
         those tell more than the sidecar; else what that tells, and that they were withdrawn."""
-        rows = {row.row_key: row for row in batch if row.row_key and is_entombed(row)}
+        rows = {row.row_key: row for row in batch if row.row_key and is_tombstone_row(row)}
         if not rows:
             return {}
         columns = [CaptureFacts.COLUMN, Withdrawal.COLUMN]

@@ -15,7 +15,7 @@ from pinakes.catalog.file_records import iter_sidecar, name_of, sidecar_of
 from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
-from pinakes.catalog.withdrawals import is_entombed
+from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
@@ -228,7 +228,7 @@ class StoredFileCheck:
                 unreadable.append(row)
             elif capture.locations.get(generation) != location_of(row, self._entry.ending):
                 wrong.append(row)
-            if capture is not None and capture.withdrawal is not None and not is_entombed(row):
+            if capture is not None and capture.withdrawal is not None and not is_tombstone_row(row):
                 left += 1
         digests = dict(pair for row in captures for pair in self._digest_rows(row))
         there = self._rows.get_rows("digests", list(digests))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, Protocol
 
 from pinakes.errors import PinakesError
-from pinakes.warc.source import Source
 
 _COPY_BYTES = 1 << 22
 _SHORT_BYTES = 1 << 15
@@ -30,11 +30,13 @@ class Copy(Protocol):
     def flush(self) -> None: ...
 
 
-class WindowCopy:
-    """A copy from a `Source`."""
+class PlainCopy:
+    """A copy by reading and writing; `pieces(start, end)` are those of the old file."""
 
-    def __init__(self, source: Source, target: BinaryIO) -> None:
-        self._source, self._target = source, target
+    def __init__(
+        self, pieces: Callable[[int, int], Iterable[bytes | memoryview]], target: BinaryIO
+    ) -> None:
+        self._pieces, self._target = pieces, target
         self.written = 0
 
     def write(self, piece: bytes | memoryview) -> None:
@@ -45,32 +47,19 @@ class WindowCopy:
 
     def copy(self, start: int, end: int) -> None:
         """`[start, end)` of the old file."""
-        for piece in self._source.pieces(start, end):
+        for piece in self._pieces(start, end):
             self.write(piece)
 
 
-class StreamCopy:
-    """A copy by reading and writing."""
-
-    def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
-        self._source, self._target = source, target
-        self.written = 0
-
-    def write(self, piece: bytes | memoryview) -> None:
-        self.written += self._target.write(piece)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def copy(self, start: int, end: int) -> None:
-        """`[start, end)` of the old file."""
-        self._source.seek(start)
-        while start < end:
-            piece = self._source.read(min(end - start, _COPY_BYTES))
-            if not piece:
-                raise PinakesError(f"the file became shorter while it was copied, at {start}")
-            self.write(piece)
-            start += len(piece)
+def read_pieces(source: BinaryIO, start: int, end: int) -> Iterator[bytes]:
+    """`[start, end)` of a file that nothing else reads from."""
+    source.seek(start)
+    while start < end:
+        piece = source.read(min(end - start, _COPY_BYTES))
+        if not piece:
+            raise _became_shorter(start)
+        yield piece
+        start += len(piece)
 
 
 class KernelCopy:
@@ -108,8 +97,12 @@ class KernelCopy:
                 self.write(piece)
                 count = len(piece)
             if not count:
-                raise PinakesError(f"the file became shorter while it was copied, at {start}")
+                raise _became_shorter(start)
             start += count
+
+
+def _became_shorter(at: int) -> PinakesError:
+    return PinakesError(f"the file became shorter while it was copied, at {at}")
 
 
 def _copy_some(source: int, target: int, offset: int, count: int) -> int:

@@ -10,6 +10,7 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
@@ -22,7 +23,7 @@ from pinakes.warc.source import SeekableFile, Source
 from pinakes.warc.write import RECORD_END
 from pinakes.warc.zstd_dictionary import dictionary_of
 
-from .copying import Copy, KernelCopy, StreamCopy, WindowCopy
+from .copying import Copy, KernelCopy, PlainCopy, read_pieces
 from .frame_guard import frames_only
 
 
@@ -116,7 +117,7 @@ def copy_file_with_replacements(
         descriptors = source.fileno(), target.fileno()
     except OSError:  # not a local file: io.UnsupportedOperation is an OSError
         replacements = _guarded(source, replacements)
-        return _copy(StreamCopy(source, target), size, replacements)
+        return _copy(PlainCopy(partial(read_pieces, source), target), size, replacements)
     replacements = _guarded(_Descriptor(descriptors[0]), replacements)
     return _copy(KernelCopy(*descriptors), size, replacements)
 
@@ -127,7 +128,7 @@ def copy_source_with_replacements(
     """The same from a source, which others may read meanwhile: it gets another window."""
     window = source.again()
     replacements = _only_frames(window, replacements)
-    return _copy(WindowCopy(window, target), source.size, replacements)
+    return _copy(PlainCopy(window.pieces, target), source.size, replacements)
 
 
 def iter_with_replacements(
