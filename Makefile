@@ -9,7 +9,8 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 LINKS := platform/pinakes/hbase_schema platform/pinakes/mr_jobs platform/pinakes/qa
 # Each with the half of the fast tests that it runs in `make test`, by a hash of their ids.
-OTHER_PYTHONS := 3.10:0 3.12:1
+OTHER_PYTHONS := 3.10:0 3.13:1
+ALL_OTHER_PYTHONS := 3.10 3.12 3.13 3.14
 # Two processes, or as many as there are processors where there is but one.
 PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 2 ? 1 : n > 4 ? 4 : n )))
 SHARED_OUT := -n $(PROCESSES) --dist worksteal
@@ -29,7 +30,7 @@ help: ## what can be done here
 
 .PHONY: dev
 dev: links ## the environment in .venv, from the lock file; quick when it is there
-	@.ci/make-venv $(VENV) 3.11 3.12 3.10
+	@.ci/make-venv $(VENV) 3.11 3.12 3.13 3.14 3.10
 
 .PHONY: dev-jobs dev-cluster dev-spark dev-study dev-qa dev-redis
 dev-jobs: ## and the extra `jobs`, from its lock; so dev-cluster, dev-spark, dev-study, dev-redis, dev-qa
@@ -61,7 +62,7 @@ tools: dev
 # Spark, 300 MB, and what QA compares with, for one Python only.  The other Pythons have a process
 # beside its tests, which wait for servers half of the time; what they said comes at the end.
 .PHONY: test
-test: tools dev-spark dev-qa ## what fits in twenty minutes: tests, and some on servers, YARN, in browsers
+test: tools dev-spark dev-qa ## what fits in eighteen minutes: tests, and some on servers, YARN, in browsers
 	@said=$$(mktemp -d)
 	trap 'kill $$others 2>/dev/null || true; rm -rf "$$said"' EXIT
 	failed=
@@ -71,28 +72,28 @@ test: tools dev-spark dev-qa ## what fits in twenty minutes: tests, and some on 
 	others=$$!
 	version=$$($(PYTHON) -c 'import platform; print(platform.python_version())')
 	echo "== Python $$version, beside half of the fast tests on each other"
-	$(PYTHON) -m pytest $(SHARED_OUT) $(ENDED_AFTER)900 --budget $(NO_SKIPS) $(ARGS) || failed=" $$version"
+	.ci/in-memory $(PYTHON) -m pytest $(SHARED_OUT) $(ENDED_AFTER)900 --budget $(NO_SKIPS) $(ARGS) || failed=" $$version"
 	wait $$others
 	cat $$said/others
 	[ ! -e $$said/failed ] || failed="$$failed $$(tr '\n' ' ' <$$said/failed)"
 	[ -z "$$failed" ] || { echo "!! failed on Python$$failed: see above" >&2; exit 1; }
 
-.PHONY: test-3.10 test-3.12
-test-3.10 test-3.12: test-%:
+.PHONY: $(ALL_OTHER_PYTHONS:%=test-%)
+$(ALL_OTHER_PYTHONS:%=test-%): test-%:
 	@if ! .ci/python-for $* >/dev/null; then
 	    echo "!! NOT TESTED on Python $*: there is none on this machine"
 	    exit 0
 	fi
 	.ci/make-venv .venv-$* $*
 	echo "== Python $*, $(if $(HALF),half of the )fast tests"
-	PINAKES_TEST_PROFILE=brief .venv-$*/bin/python -m pytest -q \
+	PINAKES_TEST_PROFILE=brief .ci/in-memory .venv-$*/bin/python -m pytest -q \
 	    $(if $(HALF),--half $(HALF),$(SHARED_OUT)) \
 	    $(ENDED_AFTER)900 -m "not slow" -p no:cacheprovider -r fE
 
 # What `make test` leaves out, in parts that run alone: CONTRIBUTING.md says which change calls for
 # which.  With PINAKES_TEST_PROFILE=long properties try more examples, and every byte is changed.
 PARTS := examples large faults yarn browsers
-PART = PINAKES_TEST_PROFILE=long $(PYTHON) -m pytest $(SHARED_OUT) $(ENDED_AFTER)7200 $(NO_SKIPS)
+PART = PINAKES_TEST_PROFILE=long $(IN_MEMORY) $(PYTHON) -m pytest $(SHARED_OUT) $(ENDED_AFTER)7200 $(NO_SKIPS)
 
 .PHONY: test-long
 test-long: ## all parts below, one after the other: hours
@@ -103,7 +104,8 @@ test-long: ## all parts below, one after the other: hours
 	[ -z "$$failed" ] || { echo "!! failed:$$failed" >&2; exit 1; }
 
 .PHONY: test-examples
-test-examples: dev-spark dev-qa test-3.10 test-3.12 ## all fast tests on all Pythons, with more examples
+test-examples: IN_MEMORY := .ci/in-memory
+test-examples: dev-spark dev-qa $(ALL_OTHER_PYTHONS:%=test-%) ## all fast tests on all Pythons, with more examples
 	$(PART) -m "not slow" $(ARGS)
 
 .PHONY: test-large

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from types import ModuleType
 
 from pinakes.extras import missing_extra
+
+if sys.version_info >= (3, 13):
+    # mrjob imports `pipes`, which is gone, and uses one function of it.
+    _pipes = ModuleType("pipes")
+    vars(_pipes)["quote"] = shlex.quote
+    sys.modules.setdefault("pipes", _pipes)
 
 try:
     if sys.version_info >= (3, 12):

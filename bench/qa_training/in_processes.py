@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 
 def in_processes(work: Callable[..., None], arguments: Sequence[tuple[object, ...]]) -> None:
     """Call it once for each arguments, each in a process of its own; exit if one fails."""
-    processes = [multiprocessing.Process(target=work, args=one) for one in arguments]
+    fork = multiprocessing.get_context("fork")
+    processes = [fork.Process(target=work, args=one) for one in arguments]
     for process in processes:
         process.start()
     for process in processes:

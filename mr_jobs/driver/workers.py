@@ -8,6 +8,7 @@ killed.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,13 +24,19 @@ class _Lifetime:
 
 @contextmanager
 def tied_workers() -> Iterator[None]:
-    """While this lasts, processes that are forked by multiprocessing end with ours.
+    """While this lasts, multiprocessing forks, and what it forks ends with our process.
 
-    They leave by `SystemExit`.
+    They leave by `SystemExit`.  From Python 3.14 on a server would start them, which knows
+    nothing of us; mrjob asks for no method.
     """
     lifetime = _Lifetime()
     register_after_fork(lifetime, partial(_tie, os.getpid()))
-    yield
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method("fork", force=True)
+    try:
+        yield
+    finally:
+        multiprocessing.set_start_method(before, force=True)
 
 
 def _tie(parent: int, _: object) -> None:

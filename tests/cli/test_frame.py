@@ -246,6 +246,16 @@ def test_a_closed_stream_is_one_that_nobody_reads(closed: int) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_help_has_no_colours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is the same on every Python; from 3.14 on argparse would paint it."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for words in (["--help"], ["qa", "--help"], ["qa", "run", "--help"]):
+        main(words)
+        assert "\N{ESCAPE}" not in capsys.readouterr().out
+
+
 def test_help_imports_neither_a_verb_nor_anything_heavy() -> None:
     code = (
         "import sys; from pinakes.cli import main; main(['--help']);"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-VERSIONS = ("3.10", "3.11", "3.12")
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 PIN = re.compile(r"(\S+)==(\S+)( ;.*)? \\$")
 # All that setup.cfg uses of a requirement: `name>=1.2,<3; python_version < "3.11"`.
 NEED = re.compile(r'([\w-]+)(?:>=([\d.]+))?(?:,<(\d+))?(?:; python_version (<|>=) "([\d.]+)")?\Z')

@@ -21,7 +21,7 @@ def test_tasks_end_when_their_driver_is_killed() -> None:
     read, write = os.pipe()
 
     def drive() -> None:
-        with tied_workers(), multiprocessing.get_context("fork").Pool(2) as pool:
+        with tied_workers(), multiprocessing.Pool(2) as pool:  # as mrjob makes it
             for _ in range(2):
                 pool.apply_async(check_call, (TASK,), {"stdout": write})
             time.sleep(LONG_S)

@@ -34,6 +34,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{**kwargs, "allow_abbrev": False})
+        self.color = False  # of Python 3.14: its help has no colours on the others
         group = self.add_argument_group("on every verb")
         # Suppressed defaults: an inner level must not undo what an outer one was given.
         switch: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
