@@ -103,7 +103,11 @@ class HttpFile(SeekableRaw):
     ) -> None:
         super().__init__()
         self.name = url
-        self._client = RangeClient(url, timeout_s=timeout_s)
+        try:
+            self._client = RangeClient(url, timeout_s=timeout_s)
+        except BaseException:
+            super().close()  # else the finalizer closes, and asks for the client
+            raise
         self._attempts = attempts
         self._pause = pause
         self._validator: Validator | None = None
