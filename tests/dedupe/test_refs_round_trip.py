@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -56,8 +57,14 @@ def chain(folder: Path, files: Sequence[ArchiveFile]) -> int:
     return count.records
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", SETS)
+# Each set in a third of the layouts, its neighbours in the others; all in `make test-large`.
+IN_LAYOUTS = [
+    pytest.param(name, layout, marks=() if (n + m) % 3 == 0 else pytest.mark.large)
+    for (n, name), (m, layout) in product(enumerate(SETS), enumerate(LAYOUTS))
+]
+
+
+@pytest.mark.parametrize(("name", "layout"), IN_LAYOUTS)
 def test_each_set_is_rewritten_and_restored(name: str, layout: str, tmp_path: Path) -> None:
     records, revisits = SETS[name]
     assert chain(tmp_path, [ArchiveFile("a", records, layout)]) == revisits
