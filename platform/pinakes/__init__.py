@@ -13,12 +13,23 @@ SOFTWARE = f"pinakes {__version__}"
 """What files and runs are said to have been written by."""
 
 if TYPE_CHECKING:
+    from pinakes.application.captures import Capture, LookupAnswer
+    from pinakes.application.checking import StoreFinding
+    from pinakes.application.crawls import CrawlSummary, StoredFile
+    from pinakes.application.deduping import DedupeRun
+    from pinakes.application.landing_loop import IngestRun
+    from pinakes.application.landing_plan import IngestPlan
+    from pinakes.application.on_files import DedupedFile, DedupeResult, dedupe_files
+    from pinakes.application.restoring import RestoredFile, RestoreResult, restore_files
+    from pinakes.application.store import Store, open_store, restore_backup
+    from pinakes.application.wacz_told import ImportRun
+    from pinakes.backup.making import BackupReport
+    from pinakes.backup.restoring import RestoreReport
     from pinakes.deletion.requests import DeletionReport, WithdrawalReport
     from pinakes.errors import PinakesError
+    from pinakes.export.exporting import ExportReport
     from pinakes.index.manifest import ManifestLine, format_line, parse_line
     from pinakes.index.scan import iter_manifest
-    from pinakes.on_files import DedupedFile, DedupeResult, dedupe_files
-    from pinakes.store import Capture, DedupeRun, LookupAnswer, Store, open_store
     from pinakes.warc.digest import Digest, parse_digest
     from pinakes.warc.opening import open_source
     from pinakes.warc.reader import iter_records, read_record
@@ -27,47 +38,71 @@ if TYPE_CHECKING:
 
 # Public name → module that defines it.  A test compares the three lists.
 _EXPORTS = {
-    "Capture": "pinakes.store",
+    "BackupReport": "pinakes.backup.making",
+    "Capture": "pinakes.application.captures",
+    "CrawlSummary": "pinakes.application.crawls",
     "DamagedStretch": "pinakes.warc.record",
-    "DedupeResult": "pinakes.on_files",
-    "DedupeRun": "pinakes.store",
-    "DedupedFile": "pinakes.on_files",
+    "DedupeResult": "pinakes.application.on_files",
+    "DedupeRun": "pinakes.application.deduping",
+    "DedupedFile": "pinakes.application.on_files",
     "DeletionReport": "pinakes.deletion.requests",
     "Digest": "pinakes.warc.digest",
+    "ExportReport": "pinakes.export.exporting",
     "Finding": "pinakes.warc.record",
-    "LookupAnswer": "pinakes.store",
+    "ImportRun": "pinakes.application.wacz_told",
+    "IngestPlan": "pinakes.application.landing_plan",
+    "IngestRun": "pinakes.application.landing_loop",
+    "LookupAnswer": "pinakes.application.captures",
     "ManifestLine": "pinakes.index.manifest",
     "PinakesError": "pinakes.errors",
     "Record": "pinakes.warc.record",
+    "RestoreResult": "pinakes.application.restoring",
+    "RestoredFile": "pinakes.application.restoring",
+    "RestoreReport": "pinakes.backup.restoring",
     "Source": "pinakes.warc.source",
-    "Store": "pinakes.store",
+    "Store": "pinakes.application.store",
+    "StoreFinding": "pinakes.application.checking",
+    "StoredFile": "pinakes.application.crawls",
     "WithdrawalReport": "pinakes.deletion.requests",
-    "dedupe_files": "pinakes.on_files",
+    "dedupe_files": "pinakes.application.on_files",
     "format_line": "pinakes.index.manifest",
     "iter_manifest": "pinakes.index.scan",
     "iter_records": "pinakes.warc.reader",
     "open_source": "pinakes.warc.opening",
-    "open_store": "pinakes.store",
+    "open_store": "pinakes.application.store",
     "parse_digest": "pinakes.warc.digest",
     "parse_line": "pinakes.index.manifest",
     "read_record": "pinakes.warc.reader",
+    "restore_backup": "pinakes.application.store",
+    "restore_files": "pinakes.application.restoring",
 }
 
 __all__ = [
+    "BackupReport",
     "Capture",
+    "CrawlSummary",
     "DamagedStretch",
     "DedupeResult",
     "DedupeRun",
     "DedupedFile",
     "DeletionReport",
     "Digest",
+    "ExportReport",
     "Finding",
+    "ImportRun",
+    "IngestPlan",
+    "IngestRun",
     "LookupAnswer",
     "ManifestLine",
     "PinakesError",
     "Record",
+    "RestoreReport",
+    "RestoreResult",
+    "RestoredFile",
     "Source",
     "Store",
+    "StoreFinding",
+    "StoredFile",
     "WithdrawalReport",
     "__version__",
     "dedupe_files",
@@ -79,6 +114,8 @@ __all__ = [
     "parse_digest",
     "parse_line",
     "read_record",
+    "restore_backup",
+    "restore_files",
 ]
 
 

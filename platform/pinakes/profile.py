@@ -5,15 +5,17 @@
     archive files  STORE/archive/         a folder in HDFS        sidecars beside them
     runs           STORE/runs/            STORE/runs/             their intermediate results
 
-Layer: below `mr_jobs`, `qa` and `cli`, above everything that works on stores.
+Layer: below `application`, above everything that works on stores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 from pinakes.archive_store.hdfs_connection import HdfsConnection, parse_web
 from pinakes.archive_store.local import LocalArchiveStore
@@ -22,6 +24,7 @@ from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.hadoop_tools import HadoopTools, parse_command
 from pinakes.hbase_schema.tables import Schema, declared_schema
+from pinakes.index.external_sort import SortSpace
 from pinakes.ingest.tally import ARCHIVE_RETRIES, ROW_RETRIES, Tally
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
@@ -36,11 +39,26 @@ RUNS = "runs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """A row store and its archive store, and the folder of runs."""
+    """A row store and its archive store, and what acts on them need besides."""
 
     rows: RowStore
     archive: ArchiveStore
     runs_folder: Path
+    tally: Tally
+    """What is counted while they are open: repeated calls, and what acts add."""
+    reopen: Callable[[], AbstractContextManager[Stores]]
+    """Opens them in another process, with a tally of its own."""
+    space: SortSpace
+    """Where sorts write, and how much memory they may use before; its folder holds temporary
+    files."""
+    bulk_loading: Callable[[], BulkLoading] | None
+    """How rows are loaded into servers in bulk (`Raises` ConfigError); None: rows are in a file
+    here."""
+
+    @property
+    def are_remote(self) -> bool:
+        """Whether a call waits for servers."""
+        return self.bulk_loading is not None
 
 
 @contextmanager
@@ -55,11 +73,21 @@ def open_stores(
         ConfigError: there is no store yet.
         SchemaError: its schema differs.
     """
+    tally = tally or Tally()
+    is_embedded = configuration.profile == "embedded"
     with (
-        closing(_open_rows(configuration, tally or Tally(), serving=serving)) as rows,
+        closing(_open_rows(configuration, tally, serving=serving)) as rows,
         open_archive(configuration, tally=tally) as archive,
     ):
-        yield Stores(rows=rows, archive=archive, runs_folder=configuration.store / RUNS)
+        yield Stores(
+            rows=rows,
+            archive=archive,
+            runs_folder=configuration.store / RUNS,
+            tally=tally,
+            reopen=partial(open_stores, configuration),
+            space=SortSpace(memory_bytes=configuration.spill_bytes, folder=configuration.temp_dir),
+            bulk_loading=None if is_embedded else partial(bulk_loading, configuration),
+        )
 
 
 def _open_rows(configuration: Configuration, tally: Tally, *, serving: bool) -> RowStore:
@@ -147,6 +175,28 @@ def open_schema_admin(
         )
     with closing(HBaseSchemaAdmin(connection, splits=splits, on_wait=on_wait)) as admin:
         yield admin
+
+
+def create_stores(
+    configuration: Configuration,
+    *,
+    splits: Mapping[str, Sequence[bytes]] | None = None,
+    on_wait: Callable[[str], None] = lambda _: None,
+) -> list[str]:
+    """Create the stores, or bring their schema up to date; a line for each thing done.
+
+    Writes where archive files will lie: who may not, or has no room, learns it today.  The
+    options, and `Raises`, as `open_schema_admin`.
+    """
+    with open_schema_admin(configuration, splits=splits, on_wait=on_wait) as admin:
+        done = admin.apply(schema_of(configuration))
+    if configuration.profile == "embedded":
+        (configuration.store / ARCHIVE).mkdir(exist_ok=True)
+        return done
+    with open_archive(configuration) as archive, archive.create_aside(f"init-{uuid4().hex}") as it:
+        it.file.write(b"written by pinakes init, to see whether it can be\n")
+        it.crc32()
+    return done
 
 
 def hadoop_tools(configuration: Configuration) -> HadoopTools:

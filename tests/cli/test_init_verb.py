@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from warc_sets import Rec, member
 
 from pinakes.cli import main
-
-
-class Admin:
-    def __init__(self, done: list[str]) -> None:
-        self.done = done
-
-    def apply(self, schema: object) -> list[str]:
-        return self.done
 
 
 @pytest.mark.parametrize(
@@ -39,12 +28,7 @@ def test_one_region_a_table_is_said(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    @contextmanager
-    def admin(*_: Any, **__: Any) -> Iterator[Admin]:
-        yield Admin(done)
-
-    monkeypatch.setattr("pinakes.cli.verbs.init.open_schema_admin", admin)
-    monkeypatch.setattr("pinakes.cli.verbs.init._try_archive", lambda configuration: None)
+    monkeypatch.setattr("pinakes.cli.verbs.init.create_stores", lambda *_, **__: done)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pinakes.toml").write_text(
         'profile = "cluster"\nhbase = "127.0.0.1:9"\nhdfs = "hdfs://127.0.0.1:9/archive"\n'

@@ -15,8 +15,8 @@ import pytest
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.processes import advance_of, process_pool, result_of
-from pinakes.cli.frame.shared_counts import SharedCounts
 from pinakes.index.manifest import ManifestLine, parse_line
+from pinakes.workers import SharedCounts
 
 BODY = b"<p>hello"
 HTTP = b"HTTP/1.1 200 OK\r\n\r\n"

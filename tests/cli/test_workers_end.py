@@ -16,8 +16,8 @@ import pytest
 import working
 
 from pinakes.cli.frame.processes import process_pool, result_of
-from pinakes.cli.frame.workers import Died, Workers
 from pinakes.errors import StoreUnavailable
+from pinakes.workers import Died, Workers
 
 LONG_S = 300.0
 

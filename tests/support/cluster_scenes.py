@@ -25,6 +25,7 @@ from killing import KILLED
 from scenes import At, Scene, write_crawl
 
 from pinakes.acts.actor import Actor
+from pinakes.application.backups import cluster_places
 from pinakes.archive_store.hdfs_calls import HdfsCalls
 from pinakes.archive_store.hdfs_errors import NotThere
 from pinakes.backup.cluster_restorer import ClusterRestorer
@@ -32,7 +33,6 @@ from pinakes.backup.cluster_snapshots import RESTORING, ClusterSnapshots
 from pinakes.backup.making import BackupMaker
 from pinakes.backup.restoring import Restoring
 from pinakes.backup.stage import BACKUPS, Stage, stage_names
-from pinakes.cli.verbs.backup_places import cluster_places
 from pinakes.config import Configuration, load_configuration
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL

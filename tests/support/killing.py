@@ -39,11 +39,11 @@ def in_child(work: Callable[[], object]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def kill_at(number: int) -> Callable[[str], None]:
+def kill_at(number: int) -> Callable[[object], None]:
     """End the process, as kill -9 does, at the step of this number (from 0)."""
     steps = iter(range(1 << 30))
 
-    def at(_: str) -> None:
+    def at(_: object) -> None:
         if next(steps) == number:
             os._exit(KILLED)
 

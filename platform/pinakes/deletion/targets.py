@@ -15,7 +15,7 @@ from pinakes.catalog.lookup import INDEXED, scan_digest, scan_scopes
 from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.unknown_files import unknown_file
-from pinakes.catalog.withdrawals import is_entombed
+from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.counts import count_of
 from pinakes.errors import (
     ConfigError,
@@ -147,7 +147,7 @@ class _Asked:
     def means(self, row: SidecarRow) -> bool:
         """Whether a record was asked for, and is not withdrawn."""
         key = row.row_key
-        if key is None or is_entombed(row):
+        if key is None or is_tombstone_row(row):
             return False
         if key in self._keys or any(key in of_url for of_url in self._of_urls):
             return True

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from pinakes.archive_store.located import is_folder_at, is_package_at
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.options import inputs_of
-from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.output import Console, printable
+from pinakes.counts import count_of
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.warc.file_names import base_name
@@ -81,3 +81,13 @@ def say_left(left: LeftOut, warn: Callable[[PinakesError], None], console: Conso
     for place in left.unfinished:
         warn(InputRefused("not finished: skipped", file=place))
     say_others(left, console)
+
+
+def say_others(left: LeftOut, console: Console) -> None:
+    """Say how many files were skipped, and name the first."""
+    if not left.others:
+        return
+    more = ", …" if left.others > len(left.examples) else ""
+    names = ", ".join(map(printable, left.examples))
+    why = "not named as archive files, or behind links to folders"
+    console.say(f"{count_of(left.others, 'file')} skipped ({why}): {names}{more}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -11,6 +11,7 @@ from typing import BinaryIO
 from pinakes.archive_store.whole_files import hidden_name
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError
+from pinakes.index.manifest import ManifestLine, format_line
 
 
 @contextmanager
@@ -38,3 +39,17 @@ def output_file(name: str, console: Console) -> Iterator[BinaryIO]:
         aside.replace(target)
     finally:
         aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def lines_to(name: str | None, console: Console) -> Iterator[Callable[[ManifestLine], None] | None]:
+    """What writes manifest lines to it; None, where no name is given."""
+    if name is None:
+        yield None
+        return
+    with output_file(name, console) as file:
+
+        def write(line: ManifestLine) -> None:
+            file.write(f"{format_line(line)}\n".encode())
+
+        yield write

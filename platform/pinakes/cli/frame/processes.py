@@ -11,10 +11,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
 
-from pinakes.cli.frame.shared_counts import SharedCounts
 from pinakes.ending import end_with_parent
 from pinakes.errors import StoreUnavailable
 from pinakes.warc.file_progress import Advance, no_advance
+from pinakes.workers import SharedCounts
 
 _WAIT_S = 0.5
 T = TypeVar("T")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 from datetime import datetime, timezone
 
-from pinakes import SOFTWARE
-from pinakes.acts.actor import Actor
-from pinakes.backup.making import BackupMaker, BackupReport
-from pinakes.backup.verifying import verify_backup
+from pinakes.application.backups import back_up, find_changed
+from pinakes.backup.making import BackupReport
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.verbs.backup_places import open_snapshots
 from pinakes.config import Configuration
 from pinakes.counts import count_of
-from pinakes.profile import open_folder, open_stores
+from pinakes.profile import open_stores
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,39 +38,23 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     configuration = configuration_of(arguments)
     if arguments.verify:
         return verify(arguments.destination, configuration, console)
+    place = arguments.destination
     with (
         open_stores(configuration) as stores,
-        open_folder(arguments.destination, configuration) as target,
-        open_snapshots(configuration) as snapshots,
+        console.progress("backup", unit="files") as progress,
     ):
-        maker = BackupMaker(
-            stores.rows,
-            stores.archive,
-            snapshots,
-            target,
-            Actor(),
-            profile=configuration.profile,
-            software=SOFTWARE,
-            place=arguments.destination,
-            runs_folder=stores.runs_folder,
-            jobs=configuration.jobs,
-        )
-        with console.progress("backup", unit="files") as progress:
-            report = maker.make(lambda line: progress.advance(1))
+        report = back_up(stores, configuration, place, advance=progress.advance)
     for problem in report.problems:
         console.warn(problem)
-    console.result(_as_object(report), text=_sentences(report, arguments.destination))
+    console.result(_as_object(report), text=_sentences(report, place))
     return Exit.SOME_FAILED if report.problems else Exit.DONE
 
 
 def verify(place: str, configuration: Configuration, console: Console) -> Exit:
     """A line for each file that is not what was written; exit 1 where there is one."""
     found = 0
-    with (
-        open_folder(place, configuration) as backup,
-        console.progress("verify", unit="files") as progress,
-    ):
-        for problem in verify_backup(backup, place, lambda line: progress.advance(1)):
+    with console.progress("verify", unit="files") as progress:
+        for problem in find_changed(configuration, place, advance=progress.advance):
             found += 1
             console.result({"file": problem.file, "message": problem.message}, text=str(problem))
     console.say(f"{found} found" if found else f"{place}: every file is what was written")

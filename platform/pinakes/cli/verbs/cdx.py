@@ -23,7 +23,6 @@ from pinakes.cli.frame.record_inputs import (
     record_inputs_of,
     size_of,
 )
-from pinakes.cli.frame.shared_counts import SharedCounts
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, MalformedRecord, PinakesError
 from pinakes.index.cdx_lines import iter_cdx_lines
@@ -31,6 +30,7 @@ from pinakes.index.cdxj import CDX_9, CDX_11, CdxLine, format_cdx, format_cdx_he
 from pinakes.index.external_sort import SortSpace, sort_outside_memory
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
+from pinakes.workers import SharedCounts
 
 _COLUMNS = {"cdx11": CDX_11, "cdx9": CDX_9}
 _WGET = "wget"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pinakes.acts.actor import Actor
+from pinakes.application.crawls import findings_of
 from pinakes.application.deleting import purge_crawl, remove_crawl
 from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl
 from pinakes.catalog.crawl_stats import count_crawl
@@ -20,7 +21,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.crawl_deletion import add_purge_options, say_purge, say_removal
-from pinakes.cli.verbs.crawl_listing import findings_json, list_crawls, show_crawl
+from pinakes.cli.verbs.crawl_listing import say_crawl, say_crawls
 from pinakes.counts import count_of
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
@@ -93,12 +94,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _list(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
-    is_whole = list_crawls(stores, console, counts=request.counts)
+    is_whole = say_crawls(stores, console, counts=request.counts)
     return Exit.DONE if is_whole else Exit.SOME_FAILED
 
 
 def _show(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
-    show_crawl(stores, request.crawl, console, counts=request.counts)
+    say_crawl(stores, request.crawl, console, counts=request.counts)
     return Exit.DONE
 
 
@@ -124,7 +125,7 @@ def _commit(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
         )
     if found.to_reported:
         line += f", {found.to_reported} of them to captures that were reported"
-    console.result({"crawl": request.crawl, "outcome": words, **findings_json(found)}, text=line)
+    console.result({"crawl": request.crawl, "outcome": words, **findings_of(found)}, text=line)
     return Exit.DONE
 
 

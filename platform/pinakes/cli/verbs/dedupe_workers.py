@@ -19,7 +19,6 @@ from pinakes.acts.many_files import FileResult
 from pinakes.acts.waves import FileOutcome
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.store_jobs import job_shown
-from pinakes.cli.frame.workers import Died, Workers
 from pinakes.config import Configuration
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.contents import Batch, Compared, compare_batch
@@ -35,6 +34,7 @@ from pinakes.errors import StoreUnavailable
 from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.profile import open_stores
 from pinakes.warc.file_progress import Advance
+from pinakes.workers import Died, Workers
 
 _AHEAD = 2
 """Files that are looked at ahead for each process."""

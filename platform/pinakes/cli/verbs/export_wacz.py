@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from datetime import datetime, timezone
 from pathlib import Path
 
-from pinakes import SOFTWARE
-from pinakes.archive_store.located import local_path, size_at
+from pinakes.application.exporting import export_crawl, export_files, plan_export
+from pinakes.archive_store.located import size_at
 from pinakes.archive_store.whole_files import require_absent
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import GivenFiles
@@ -17,11 +16,10 @@ from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.export.description import Described
-from pinakes.export.exporting import Exporter, ExportReport, ExportRequest
-from pinakes.export.plain_files import FilesExporter
+from pinakes.export.exporting import ExportReport, ExportRequest
 from pinakes.index.external_sort import SortSpace
 from pinakes.profile import open_stores
-from pinakes.warc.file_names import is_archive_name, is_remote
+from pinakes.warc.file_names import is_archive_name
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -93,14 +91,11 @@ def _export_files(
         )
         console.result({"path": str(target), "files": len(given.names)}, text=what)
         return given.exit(Exit.DONE)
-    exporter = FilesExporter(
-        software=SOFTWARE,
-        moment=_newest(given.names),
-        space=SortSpace(folder=configuration.temp_dir),
-        on_problem=given.warn,
-    )
+    space = SortSpace(folder=configuration.temp_dir)
     with console.progress("export", total=total) as progress:
-        done = exporter.export(given.names, target, progress.advance)
+        done = export_files(
+            given.names, target, space, on_problem=given.warn, advance=progress.advance
+        )
     console.result(
         {
             "name": target.name,
@@ -114,15 +109,6 @@ def _export_files(
         text=f"{target}: {_contents(done)}; {done.size:,} bytes in all",
     )
     return given.exit(Exit.DONE)
-
-
-def _newest(places: list[str]) -> datetime:
-    """When the newest of the files was changed: the same files give the same bytes.  Now, where
-    one is remote."""
-    if any(map(is_remote, places)):
-        return datetime.now(timezone.utc)
-    newest = max((local_path(place).stat().st_mtime for place in places), default=0.0)
-    return datetime.fromtimestamp(newest, timezone.utc)
 
 
 def _export(
@@ -139,19 +125,18 @@ def _export(
         console.warn(problem)
 
     with open_stores(configuration) as stores:
-        exporter = Exporter(
-            stores.rows,
-            stores.archive,
-            software=SOFTWARE,
-            space=SortSpace(folder=configuration.temp_dir),
-            on_problem=on_problem,
-        )
         if dry_run:
-            require_absent(target)
-            report = exporter.plan(request)
+            report = plan_export(stores, request, target, on_problem=on_problem)
         else:
             with console.progress("export") as progress:
-                report = exporter.export(request, target, progress.advance, progress.set_total)
+                report = export_crawl(
+                    stores,
+                    request,
+                    target,
+                    on_problem=on_problem,
+                    advance=progress.advance,
+                    on_total=progress.set_total,
+                )
     _show(report, target, console)
     return Exit.SOME_FAILED if problems else Exit.DONE
 

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from pinakes.acts.actor import Actor
+from pinakes.application.checking import StoreFinding, check_store
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.config import Configuration
-from pinakes.errors import ConfigError, Conflict, InputRefused, PinakesError
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.fsck_findings import FsckFinding
+from pinakes.errors import ConfigError
 from pinakes.ingest.tally import Tally
 from pinakes.profile import open_stores
 
 from .fsck_quarantine import accept, discard, show_quarantine, undo
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FsckRequest:
-    """How deep to look, and whether to mend."""
-
-    repair: bool
-    quick: bool
-    full: bool
-    seed: int
+_FIELDS = ("code", "file", "message", "repair", "mended", "undo")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,9 +54,6 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     tally = Tally()
     if arguments.yes and arguments.discard is None:
         raise ConfigError("--yes goes with --discard only")
-    request = FsckRequest(
-        repair=arguments.repair, quick=arguments.quick, full=arguments.full, seed=arguments.seed
-    )
     with metrics_file(arguments.metrics_file, "fsck", tally, console) as job:
         configuration = configuration_of(arguments)
         if arguments.accept is not None:
@@ -79,63 +65,39 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         elif arguments.discard is not None:
             job.exit = discard(arguments.discard, configuration, console, sure=arguments.yes)
         else:
-            job.exit = _look(request, configuration, tally, console)
+            with open_stores(configuration, tally=tally) as stores:
+                found = check_store(
+                    stores,
+                    quick=arguments.quick,
+                    full=arguments.full,
+                    seed=arguments.seed,
+                    repair=arguments.repair,
+                )
+                job.exit = _say(found, console)
     return job.exit
 
 
-def _look(
-    request: FsckRequest, configuration: Configuration, tally: Tally, console: Console
-) -> Exit:
-    found = left = 0
+def _say(findings: Iterable[StoreFinding], console: Console) -> Exit:
+    found = mended = 0
     failed = False
-    with open_stores(configuration, tally=tally) as stores:
-        fsck = Fsck(
-            stores.rows,
-            stores.archive,
-            Actor(),
-            quick=request.quick,
-            full=request.full,
-            seed=request.seed,
-        )
-        for finding in fsck.findings():
-            found += 1
-            mended = False
-            repair: str | None = None
-            problem: PinakesError | None = None
-            if request.repair and finding.mend is not None:
-                try:
-                    repair = finding.mend()
-                    mended = True
-                except (Conflict, InputRefused) as error:
-                    problem = error
-            left += not mended
-            text = _line(finding, mended, repair)
-            console.result(_as_object(finding, mended, repair), text=text)
-            if problem is not None:
-                console.warn(problem)
-                failed = True
-    console.say(f"{found} found, {found - left} mended" if found else "nothing found")
+    for one in findings:
+        found += 1
+        mended += one.mended
+        console.result({name: getattr(one, name) for name in _FIELDS}, text=_line(one))
+        if one.problem is not None:
+            console.warn(one.problem)
+            failed = True
+    console.say(f"{found} found, {mended} mended" if found else "nothing found")
     if failed:
         return Exit.SOME_FAILED
     return Exit.FOUND if found else Exit.DONE
 
 
-def _as_object(finding: FsckFinding, mended: bool, repair: str | None) -> dict[str, object]:
-    return {
-        "code": finding.code,
-        "file": finding.file,
-        "message": finding.message,
-        "repair": finding.repair,
-        "mended": mended,
-        "undo": repair,
-    }
-
-
-def _line(finding: FsckFinding, mended: bool, repair: str | None) -> str:
-    if finding.repair is None:
+def _line(one: StoreFinding) -> str:
+    if one.repair is None:
         then = "not mended by --repair"
     else:
-        then = f"mended: {finding.repair}" if mended else f"--repair: {finding.repair}"
-    if repair is not None:
-        then += f"; undo: pinakes fsck --undo {repair}"
-    return f"{printable(finding.file)}: {finding.code}: {finding.message}; {then}"
+        then = f"mended: {one.repair}" if one.mended else f"--repair: {one.repair}"
+    if one.undo is not None:
+        then += f"; undo: pinakes fsck --undo {one.undo}"
+    return f"{printable(one.file)}: {one.code}: {one.message}; {then}"

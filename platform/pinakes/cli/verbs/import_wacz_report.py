@@ -2,34 +2,60 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from pinakes.catalog.wacz_rows import FAILED, QueueEntry
+from pinakes.application.wacz_told import (
+    ImportRun,
+    ImportTold,
+    WaczImported,
+    WaczKnown,
+    WaczMissed,
+    WaczQueued,
+)
+from pinakes.catalog.wacz_rows import FAILED
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.store_place import next_command, store_place
+from pinakes.cli.frame.telling import say_aside
+from pinakes.config import Configuration
 from pinakes.counts import count_of
-from pinakes.errors import PinakesError
-from pinakes.ingest.wacz_import import Imported
 from pinakes.ingest.wacz_queue import MissingCrawl
 from pinakes.ingest.wacz_sources import WaczSource
 
 
-class ImportReport:
-    """Prints results and counts them; `failed` says that something was not done."""
+class ImportPrinter:
+    """Prints results; `purges`: what manifests no longer name will be purged."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, purges: bool) -> None:
         self._console = console
-        self._counts = Counter[str]()
-        self.failed = False
+        self._purges = purges
 
-    def would_import(self, source: WaczSource) -> None:
+    def tell(self, told: ImportTold) -> None:
+        """Print it, and flush."""
+        if isinstance(told, WaczSource):
+            self._would_import(told)
+        elif isinstance(told, WaczQueued):
+            self._queued(told)
+        elif isinstance(told, WaczImported):
+            self._imported(told)
+        elif isinstance(told, WaczKnown):
+            self._known(told)
+        elif isinstance(told, WaczMissed):
+            text = str(told.problem)
+            is_named = told.place is None or told.place in text
+            self._console.warn(told.problem if is_named else f"{told.place}: {text}")
+        elif isinstance(told, MissingCrawl):
+            (self._missing if told.is_whole else self._missing_in_part)(told)
+        else:
+            say_aside(told, self._console)
+        self._console.flush()
+
+    def _would_import(self, source: WaczSource) -> None:
         into = f"{printable(source.crawl)}/{printable(source.name)}"
         self._console.result(
             {"wacz": source.place, "crawl": source.crawl, "name": source.name},
             text=f"{printable(source.place)} -> {into}",
         )
 
-    def queued(self, entry: QueueEntry, state: str) -> None:
-        """What is in the queue, and in which state."""
+    def _queued(self, told: WaczQueued) -> None:
+        entry, state = told
         why = f": {entry.failure.why}" if entry.failure and state == FAILED else ""
         times = f" {count_of(entry.failure.attempts, 'time')}" if entry.failure else ""
         self._console.result(
@@ -45,11 +71,11 @@ class ImportReport:
             text=f"{printable(entry.wacz.place)}: {state}{times}{printable(why)}",
         )
 
-    def imported(self, entry: QueueEntry, imported: Imported) -> None:
+    def _imported(self, told: WaczImported) -> None:
         """It was imported just now; names the files of it that hold no record."""
+        entry, imported = told
         name = printable(f"{imported.crawl}/{imported.name}")
         if not imported.has_archives:
-            self.failed = True
             self._console.warn(f"{name}: no archive file in it: only its other members are stored")
         if not imported.is_described:
             self._console.warn(f"{name}: no datapackage.json: its files were not compared with it")
@@ -60,11 +86,8 @@ class ImportReport:
                 code = line.split(": ")[1]
                 self._console.warn(f"{printable(file.archive_file)}:{printable(line)}", kind=code)
             if not file.was_there and not file.records:
-                self.failed = True
                 name = printable(file.archive_file)
                 self._console.warn(f"{name}: stored unchanged, but no record in it could be read")
-        captures = sum(file.captures for file in imported.files)
-        self._counts.update(imported=1, captures=captures, bytes=imported.size)
         into = f"{printable(imported.crawl)}/{printable(imported.name)}"
         count = len(imported.files)
         self._console.result(
@@ -76,15 +99,14 @@ class ImportReport:
                 "sha256": imported.sha256,
                 "bytes": imported.size,
                 "files": count,
-                "captures": captures,
+                "captures": told.captures,
             },
             text=f"{into}: imported, {imported.size:,} bytes, {count_of(count, 'file')}, "
-            f"{count_of(captures, 'capture')}",
+            f"{count_of(told.captures, 'capture')}",
         )
 
-    def known(self, place: str, crawl: str, name: str, sha256: str | None) -> None:
-        """It was there before, under this name."""
-        self._counts["was there"] += 1
+    def _known(self, told: WaczKnown) -> None:
+        place, crawl, name, sha256 = told
         self._console.result(
             {
                 "wacz": place,
@@ -96,21 +118,17 @@ class ImportReport:
             text=f"{printable(place)}: was there, as {printable(crawl)}/{printable(name)}",
         )
 
-    def missed(self, problem: PinakesError, place: str | None, *, queued: bool) -> None:
-        """It was not imported, and why; `queued` says that it is in the queue."""
-        text = str(problem)
-        self._console.warn(problem if place is None or place in text else f"{place}: {text}")
-        self._counts["failed" if queued else "refused"] += 1
-        self.failed = True
-
-    def missing(self, crawl: MissingCrawl, fate: str) -> None:
+    def _missing(self, crawl: MissingCrawl) -> None:
         """A crawl that manifests no longer name, and what becomes of it."""
+        fate = "to be purged" if self._purges else "kept"
+        if crawl.other_files:
+            fate = f"kept: it holds files that were not imported ({crawl.other_files:,})"
         self._console.result(
             {"crawl": crawl.crawl, "outcome": "missing", "bytes": crawl.size},
             text=f"{crawl.crawl}: no longer in the manifest, {crawl.size:,} bytes; {fate}",
         )
 
-    def missing_in_part(self, crawl: MissingCrawl) -> None:
+    def _missing_in_part(self, crawl: MissingCrawl) -> None:
         """A crawl of which manifests still name some WACZ files."""
         for one in crawl.waczs:
             place = f"{crawl.crawl}/{one.name}"
@@ -125,25 +143,28 @@ class ImportReport:
                 "kept, for others of its crawl are",
             )
 
-    def removed(self, count: int, size: int) -> None:
+    def removed(self, done: ImportRun) -> None:
         """How many crawls manifests no longer name."""
-        self._console.result(
-            {"removedCrawls": count, "removedCrawlSize": size},
-            text=f"removedCrawls: {count:,}, removedCrawlSize: {size:,} bytes",
-        )
+        if done.missing:
+            count, size = len(done.missing), sum(done.missing.values())
+            self._console.result(
+                {"removedCrawls": count, "removedCrawlSize": size},
+                text=f"removedCrawls: {count:,}, removedCrawlSize: {size:,} bytes",
+            )
 
-    def summarise(self, where: str, again: str) -> None:
-        """The sum; `again` is the command that tries those again that failed."""
-        counts = self._counts
-        imported = count_of(counts["imported"], "WACZ file")
-        captures = count_of(counts["captures"], "capture")
-        parts = [f"{imported} imported: {counts['bytes']:,} bytes, {captures}"]
-        if counts["was there"]:
-            parts.append(f"{counts['was there']:,} were there")
-        if counts["failed"]:
-            parts.append(f"{counts['failed']:,} failed (named above)")
-        if counts["refused"]:
-            parts.append(f"{counts['refused']:,} refused, and not queued (named above)")
+    def summarise(self, done: ImportRun, configuration: Configuration) -> None:
+        """The sum, and the command that tries those again that failed."""
+        imported = count_of(done.imported, "WACZ file")
+        captures = count_of(done.captures, "capture")
+        parts = [f"{imported} imported: {done.bytes:,} bytes, {captures}"]
+        if done.were_there:
+            parts.append(f"{done.were_there:,} were there")
+        if done.failed:
+            parts.append(f"{done.failed:,} failed (named above)")
+        if done.refused:
+            parts.append(f"{done.refused:,} refused, and not queued (named above)")
+        where = f"collection {configuration.collection} of {store_place(configuration)}"
         self._console.say(f"{'; '.join(parts)}; {where}")
-        if counts["failed"]:
+        if done.failed:
+            again = next_command("import-wacz --resume", configuration, "collection")
             self._console.say(f"next: {again} tries those that failed again")

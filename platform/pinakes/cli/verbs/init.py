@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
-from uuid import uuid4
 
 from pinakes.catalog.presplits import sampled_splits
 from pinakes.cli.frame.exits import Exit
@@ -16,10 +15,9 @@ from pinakes.errors import ConfigError
 from pinakes.hbase_schema.tables import FoundSchema, schema_drift
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.profile import (
-    ARCHIVE,
     ROWS,
+    create_stores,
     hbase_connection,
-    open_archive,
     open_schema_admin,
     schema_of,
 )
@@ -105,9 +103,7 @@ def _print(configuration: Configuration, splits: Splits, console: Console) -> Ex
 
 
 def _make(configuration: Configuration, splits: Splits, console: Console) -> Exit:
-    with open_schema_admin(configuration, splits=splits, on_wait=console.say) as admin:
-        done = admin.apply(schema_of(configuration))
-    _try_archive(configuration)
+    done = create_stores(configuration, splits=splits, on_wait=console.say)
     for line in done:
         if console.json:
             console.result({"done": line})
@@ -133,13 +129,3 @@ def _splits(configuration: Configuration, paths: Iterable[str], regions: int) ->
     if paths and not places:
         raise ConfigError("--sample: no archive files found")
     return sampled_splits(places, collection=configuration.collection, regions=regions)
-
-
-def _try_archive(configuration: Configuration) -> None:
-    """Write where archive files will lie: who may not, or has no room, learns it today."""
-    if configuration.profile == "embedded":
-        (configuration.store / ARCHIVE).mkdir(exist_ok=True)
-        return
-    with open_archive(configuration) as archive, archive.create_aside(f"init-{uuid4().hex}") as it:
-        it.file.write(b"written by pinakes init, to see whether it can be\n")
-        it.crc32()

@@ -193,7 +193,7 @@ def _write_in_parallel(
     from tempfile import TemporaryDirectory
 
     from pinakes.cli.frame.processes import process_pool, result_of
-    from pinakes.cli.frame.shared_counts import SharedCounts
+    from pinakes.workers import SharedCounts
 
     sizes = [_total_bytes([name]) for name in names]
     counts = SharedCounts(len(names))

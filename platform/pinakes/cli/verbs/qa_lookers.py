@@ -11,7 +11,6 @@ from typing import NamedTuple
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.progress import percents
 from pinakes.cli.frame.store_jobs import require_jobs
-from pinakes.cli.frame.workers import Died, Workers
 from pinakes.config import Configuration
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.profile import open_stores
@@ -21,6 +20,7 @@ from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample.draw import Drawn
 from pinakes.warc.file_progress import Advance
+from pinakes.workers import Died, Workers
 
 _TRIES = 2
 _LOST = "each task with this page failed"

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
+from pinakes.application.file_places import FilePlaces, open_files
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.file_places import FilePlaces, add_places, open_files, places_of
 from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
 from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.place_options import add_places, places_of
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.manifest_lines import (

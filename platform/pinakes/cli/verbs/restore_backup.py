@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from pinakes import SOFTWARE
-from pinakes.backup.restoring import RestoreReport, Restoring
+from pinakes.application.backups import restore
+from pinakes.backup.restoring import RestoreReport
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.store_place import next_command
 from pinakes.cli.verbs.backup import moment, verify
-from pinakes.cli.verbs.backup_places import open_restorer
 from pinakes.config import Configuration
 from pinakes.counts import count_of
-from pinakes.profile import RUNS, open_archive, open_folder, schema_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,24 +27,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     configuration = configuration_of(arguments)
     if arguments.dry_run:
         return verify(arguments.source, configuration, console)
-    schema = schema_of(configuration)
-    with (
-        open_folder(arguments.source, configuration) as backup,
-        open_archive(configuration) as archive,
-        open_restorer(configuration) as restorer,
-    ):
-        restoring = Restoring(
-            backup,
-            restorer,
-            archive,
-            place=arguments.source,
-            profile=configuration.profile,
-            schema_version=schema.version,
-            software=SOFTWARE,
-            runs_folder=configuration.store / RUNS,
-        )
-        with console.progress("restore", unit="files") as progress:
-            report = restoring.restore(lambda line: progress.advance(1))
+    with console.progress("restore", unit="files") as progress:
+        report = restore(configuration, arguments.source, advance=progress.advance)
     return _tell(report, configuration, console)
 
 

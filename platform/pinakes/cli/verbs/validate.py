@@ -9,15 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pinakes.application.file_places import FilePlaces, find_originals, open_files
 from pinakes.archive_store.located import open_place, size_at
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.file_places import (
-    FilePlaces,
-    add_locations,
-    find_originals,
-    open_files,
-    places_of,
-)
 from pinakes.cli.frame.input_paths import GivenFiles
 from pinakes.cli.frame.job_run import (
     job_request,
@@ -26,6 +20,7 @@ from pinakes.cli.frame.job_run import (
     show_job_results,
 )
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.place_options import add_locations, places_of
 from pinakes.cli.frame.receipt_file import write_receipt
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.copy.reference_check import check_set

@@ -1,29 +1,26 @@
 """Deduplicate archive files from Python: what `pinakes dedupe PATH ... -o OUT` does.
 
-Layer: beside `store`; exported as `pinakes.dedupe_files`.
+Exported as `pinakes.dedupe_files`.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pinakes.archive_store.located import is_folder_at, is_package_at
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.collection_runs import COMPARE
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
 from pinakes.dedupe.validate.file_pairs import Discrepancy, Witnesses
 from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
-from pinakes.errors import ConfigError, InputRefused, PinakesError
+from pinakes.errors import ConfigError, PinakesError
 from pinakes.index.external_sort import SortSpace
-from pinakes.ingest.inputs import LeftOut, iter_inputs
 
-AnyPath = str | os.PathLike[str]
+from .paths import AnyPath, Paths, archive_files_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +60,7 @@ class DedupeResult:
 
 
 def dedupe_files(
-    paths: AnyPath | Iterable[AnyPath],
+    paths: Paths,
     output: AnyPath | None,
     *,
     compare: str = "bytes",
@@ -90,7 +87,7 @@ def dedupe_files(
             f"{', '.join(COMPARE)}, and a part of the whole, from 0 to 1"
         )
     problems: list[PinakesError] = []
-    names = _names_of(paths, problems)
+    names = archive_files_of(paths, problems)
     folder = None if output is None else Path(output)
     request = FilesRequest(
         names=names,
@@ -126,23 +123,3 @@ def dedupe_files(
         discrepancies=discrepancies,
         problems=tuple(problems),
     )
-
-
-def _names_of(paths: AnyPath | Iterable[AnyPath], problems: list[PinakesError]) -> list[str]:
-    """The files, by the names that the verb gives them: revisits depend on these."""
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    left = LeftOut()
-    names: list[str] = []
-    for path in (os.fspath(one) for one in given):
-        if not (is_package_at(path) or is_folder_at(path)):
-            names.append(path)
-            continue
-        try:
-            names.extend(found.place for found in iter_inputs([path], left))
-        except InputRefused as refusal:
-            problems.append(refusal)
-    problems += left.refused
-    problems += (InputRefused("not finished: skipped", file=place) for place in left.unfinished)
-    if not names:
-        raise ConfigError("no archive files found")
-    return names

@@ -1,4 +1,4 @@
-"""`pinakes ingest --bulk`: a crew whose files are shown batch by batch.
+"""A crew whose files are shown batch by batch, their rows loaded at once.
 
     crew ─▶ published, rows in the spool ─▶ BulkCrew ─▶ loaded, finished, answered
 
@@ -14,10 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pinakes.acts.actor import Actor
-from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.workers import Died
-from pinakes.cli.verbs.ingest_loop import Answered, Crew
-from pinakes.config import Configuration
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.ingest.attempts import Attempt
@@ -26,9 +22,13 @@ from pinakes.ingest.bulk_loads import HBaseLoads, spool_folder, spool_place
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander, Published
 from pinakes.ingest.row_spool import RowSpool
-from pinakes.profile import Stores, bulk_loading
+from pinakes.profile import Stores
 from pinakes.row_store.bulk_puts import load_by_puts
 from pinakes.row_store.bulk_text import BulkTable
+from pinakes.workers import Died
+
+from .landing_loop import Answered, Crew, Told
+from .told import Notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,23 +48,24 @@ class Spool:
         return self.actor.beside()
 
 
-def spool_of(actor: Actor, configuration: Configuration) -> Spool:
+def spool_of(actor: Actor, temp_dir: Path | None) -> Spool:
     """The spool of this process; made by `bulk_crew`."""
-    return Spool(actor=actor, place=spool_place(actor, configuration.temp_dir))
+    return Spool(actor=actor, place=spool_place(actor, temp_dir))
 
 
 @contextmanager
 def bulk_crew(
     crew: Crew,
-    configuration: Configuration,
     stores: Stores,
     spool: Spool,
+    *,
     crawl: str,
-    console: Console,
+    batch_bytes: int,
+    tell: Callable[[Told], None],
 ) -> Iterator[BulkCrew]:
     """A crew that has `crew` publish files, and finishes them in batches."""
-    load = _loader(configuration, stores, spool.actor, console)
-    with spool_folder(spool.actor, configuration.temp_dir):
+    load = _loader(stores, spool.actor, tell)
+    with spool_folder(spool.actor, stores.space.folder):
         lander = Lander(stores.rows, stores.archive, spool.actor)
 
         def landing(
@@ -77,7 +78,7 @@ def bulk_crew(
                 load,
                 done=done,
                 missed=missed,
-                batch_bytes=configuration.bulk_bytes,
+                batch_bytes=batch_bytes,
             )
 
         yield BulkCrew(crew, landing, crawl)
@@ -142,19 +143,21 @@ class BulkCrew:
         self._done.append((attempt, Answered(problem, counts)))
 
 
-def _loader(configuration: Configuration, stores: Stores, actor: Actor, console: Console) -> Loader:
-    if configuration.profile == "embedded":
+def _loader(stores: Stores, actor: Actor, tell: Callable[[Told], None]) -> Loader:
+    if stores.bulk_loading is None:
         return lambda parts, meanwhile: load_by_puts(stores.rows, parts, meanwhile)
-    loads = HBaseLoads(
-        bulk_loading(configuration), actor, on_line=lambda line: console.detail(printable(line))
-    )
+
+    def on_line(line: str) -> None:
+        tell(Notice(line, level="detail"))
+
+    loads = HBaseLoads(stores.bulk_loading(), actor, on_line=on_line)
     # Before anything is landed: so a command that is not there is known at once.
     for name in loads.remove_left():
-        console.say(f"removed leftovers of a load that died: {printable(name)}")
+        tell(Notice(f"removed leftovers of a load that died: {name}"))
 
     def load(parts: Mapping[BulkTable, Sequence[Path]], meanwhile: Callable[[], None]) -> None:
         size = sum(file.stat().st_size for files in parts.values() for file in files)
-        console.say(f"loading {size:,} bytes of rows")
+        tell(Notice(f"loading {size:,} bytes of rows"))
         loads(parts, meanwhile)
 
     return load

@@ -6,8 +6,9 @@
 They are forked when the block begins, so that they share nothing that is opened in it, and
 open what they work with at their first task.  What ends one early is answered as `Died`;
 another takes its place, which is not forked but begun as Python anew: by now stores are open
-here, whose threads a fork would lose, and whose locks it would keep.  So `open_work` can be
-pickled.  An error of the work itself ends all of it: it is raised here.
+here, whose threads a fork would lose, and whose locks it would keep.  Where they are open before
+the block, all are begun so.  So `open_work` can be pickled.  An error of the work itself ends all
+of it: it is raised here.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ import pickle
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from ctypes import c_int64
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
+from multiprocessing.sharedctypes import RawArray
 from types import TracebackType
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from pinakes.cli.frame.shared_counts import SharedCounts
 from pinakes.ending import leave_when_told
 from pinakes.errors import PinakesError
 from pinakes.warc.file_progress import Advance
@@ -35,6 +37,39 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 Open = Callable[[Advance], AbstractContextManager[Callable[[Task], Answer]]]
 _PATIENCE_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCount:
+    """One of `SharedCounts`: an `Advance`, for one process at a time."""
+
+    counts: Any
+    number: int
+
+    def __call__(self, count: int) -> None:
+        self.counts[self.number] += count
+
+
+class SharedCounts:
+    """So many numbers, from 0.  A process has them by being forked, or given one at its start.
+
+    Each is counted up by one process, without a lock and without a message; one that is killed
+    leaves its number as it is.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._counts = RawArray(c_int64, size)
+        self._told = 0
+
+    def of(self, number: int) -> SharedCount:
+        """What counts up this number."""
+        return SharedCount(self._counts, number)
+
+    def counted(self) -> int:
+        """How much was counted since this was asked last."""
+        total = sum(self._counts)
+        fresh, self._told = total - self._told, total
+        return fresh
 
 
 class Died(NamedTuple):
@@ -56,17 +91,25 @@ class Workers(Generic[Task, Answer]):
     """So many processes.  `open_work` gives, in each, the function that does a task.
 
     It gets an `Advance` for this: what all of them have advanced, `advanced` tells here.
+    `is_forked`: nothing is open here that a fork would break.
     """
 
-    def __init__(self, count: int, open_work: Open[Task, Answer]) -> None:
+    def __init__(
+        self, count: int, open_work: Open[Task, Answer], *, is_forked: bool = True
+    ) -> None:
         self._count = count
+        self._first: ForkContext | SpawnContext = (
+            multiprocessing.get_context("fork")
+            if is_forked
+            else multiprocessing.get_context("spawn")
+        )
         self._open_work = open_work
         self._workers: list[_Worker[Task]] = []
         self._counts = SharedCounts(count)
 
     def __enter__(self) -> Workers[Task, Answer]:
         for number in range(self._count):
-            self._hire(multiprocessing.get_context("fork"), number)
+            self._hire(self._first, number)
         return self
 
     def _hire(self, context: ForkContext | SpawnContext, number: int) -> None:
@@ -79,7 +122,8 @@ class Workers(Generic[Task, Answer]):
             args=(theirs, others, self._open_work, self._counts.of(number)),
             daemon=True,
         )
-        process.start()
+        with _interrupts_held():
+            process.start()
         theirs.close()
         self._workers.append(_Worker(process, ours, [], number))
 
@@ -170,6 +214,16 @@ class Workers(Generic[Task, Answer]):
                     worker.process.kill()
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """A process that begins here does not see Ctrl-C before it ignores it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(
     connection: Connection,
     others: list[Connection],
@@ -179,6 +233,7 @@ def _serve(
     """In the process: task after task, until the one who gives them closes or is gone."""
     # Ctrl-C reaches the whole group: it is the parent that answers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     leave_when_told()
     for other in others:  # else we would keep them open for those who wait for their end
         other.close()

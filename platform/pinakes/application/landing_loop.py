@@ -1,4 +1,4 @@
-"""What `pinakes ingest` does with its files: has them landed, and says what became of each.
+"""What an ingest does with its files: has them landed, and tells what became of each.
 
 A file that somebody else is landing, here or on another host, is left to them and looked at
 again at the end: then it was there, or, if they died, it is landed here.
@@ -7,25 +7,66 @@ again at the end: then it was there, or, if they died, it is landed here.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from pinakes.cli.frame.left_out import say_others
-from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.progress import Progress
-from pinakes.cli.frame.workers import Died
 from pinakes.counts import count_of
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.ingest.attempts import Attempt, Left, Outcome
 from pinakes.ingest.inputs import Input, LeftOut
-from pinakes.ingest.landed import KEPT_ERRORS, Landed
+from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.tally import Tally
 from pinakes.ingest.watch import Seen, follow
+from pinakes.warc.file_progress import Advance
+from pinakes.workers import Died
+
+from .told import UNFINISHED, Notice, Others, Skipped
 
 _BEAT_S = 1.0
 _LONGEST_PAUSE_S = 10.0
+
+
+class Arrived(NamedTuple):
+    """A file that has landed, or was there, and where it came from."""
+
+    place: str
+    landed: Landed
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it landed just now, and no record in it could be read."""
+        return not self.landed.was_there and not self.landed.records
+
+
+Told = Arrived | Skipped | Others | Notice | PinakesError
+"""What an ingest tells; an error is of a file that did not land."""
+
+
+@dataclass(slots=True, kw_only=True)
+class IngestRun:
+    """What one ingest did.
+
+    `files` landed, with `bytes` and `captures`, `unread` of them without a record that can be read;
+    `were_there` had landed before; `missed` did not land.  `crawl` is None where none was begun: no
+    file could land.  `problems` say why files did not land; only `Store.ingest` keeps them.
+    """
+
+    run: str
+    crawl: str | None
+    files: int = 0
+    bytes: int = 0
+    captures: int = 0
+    unread: int = 0
+    were_there: int = 0
+    missed: int = 0
+    problems: list[PinakesError] = field(default_factory=list)
+
+    @property
+    def is_well(self) -> bool:
+        """Whether each file has landed, with records."""
+        return not (self.missed or self.unread)
 
 
 class Answered(NamedTuple):
@@ -86,27 +127,29 @@ class Alone:
 
 
 class IngestLoop:
-    """Gives files to a crew; `failed` is whether one of them was refused or not readable."""
+    """Gives files to a crew, and counts what comes of them."""
 
     def __init__(
         self,
         crew: Crew,
         landing_run: LandingRun,
         tally: Tally,
-        console: Console,
-        progress: Progress,
+        tell: Callable[[Told], None],
+        advance: Advance,
+        *,
+        done: IngestRun,
     ) -> None:
+        """`done` is where it counts; `advance` is told of the bytes that others have done."""
         self._crew = crew
         self._landing_run = landing_run
         self._tally = tally
-        self._console = console
-        self._progress = progress
+        self._tell = tell
+        self._advance = advance
         self._busy: dict[str, Attempt] = {}
         self._met_busy: set[str] = set()
         self._noted: set[str] = set()
         self._others = 0
-        self._counts = Counter[str]()
-        self.failed = False
+        self._done = done
 
     def land(self, inputs: Iterable[Input]) -> None:
         """Each of these; returns when all have landed, here or elsewhere, or were refused."""
@@ -122,10 +165,8 @@ class IngestLoop:
             self._take_all()
             if self._busy and not waits:
                 waits = True
-                self._console.say(
-                    f"waiting for {count_of(len(self._busy), 'file')} that other processes are "
-                    "ingesting"
-                )
+                files = count_of(len(self._busy), "file")
+                self._tell(Notice(f"waiting for {files} that other processes are ingesting"))
 
     def watch(self, listing: Callable[[], Iterable[Seen]], settle_s: float) -> None:
         """Land what settles, until a signal raises."""
@@ -143,18 +184,18 @@ class IngestLoop:
         )
 
     def note_left(self, left: LeftOut) -> None:
-        """Name each file that a writer still has, or that is refused; some of the others; once."""
+        """Tell of each file that a writer still has, or that is refused, and of others; once."""
         for place in left.unfinished:
             if place not in self._noted:
                 self._noted.add(place)
-                self._console.warn(f"{printable(place)}: still being written; skipped")
+                self._tell(Skipped(place, UNFINISHED))
         for refusal in left.refused:
             if str(refusal) not in self._noted:
                 self._noted.add(str(refusal))
                 self._miss(refusal)
         if left.others > self._others:
             self._others = left.others
-            say_others(left, self._console)
+            self._tell(Others(left))
 
     def _try_busy(self) -> None:
         attempts, self._busy = list(self._busy.values()), {}
@@ -183,8 +224,7 @@ class IngestLoop:
     def _take(self, timeout_s: float) -> None:
         for attempt, answer in self._crew.answers(timeout_s):
             self._note(attempt, answer)
-            self._console.flush()  # a watch goes on for days, and its reader waits
-        self._progress.advance(self._crew.advanced())
+        self._advance(self._crew.advanced())
         self._landing_run.beat()
 
     def _note(self, attempt: Attempt, answer: Answered | Died) -> None:
@@ -197,10 +237,9 @@ class IngestLoop:
         outcome = answer.outcome
         if isinstance(outcome, Landed):
             self._landing_run.landed(outcome)
-            self._count(outcome)
-            self.failed = _report(outcome, place, self._console) or self.failed
+            self._arrive(Arrived(place, outcome))
         elif isinstance(outcome, Left):
-            self._console.warn(f"{printable(place)}: {outcome.why}")
+            self._tell(Skipped(place, outcome.why))
         elif isinstance(outcome, Busy):
             self._meet_busy(attempt, outcome)
         elif isinstance(outcome, PinakesError):
@@ -211,63 +250,26 @@ class IngestLoop:
         self._busy[place] = attempt
         if place not in self._met_busy:
             self._met_busy.add(place)
-            self._console.say(
-                f"{printable(place)}: another process is ingesting it; will check again later"
-            )
-            self._console.detail(str(problem))
+            self._tell(Notice(f"{place}: another process is ingesting it; will check again later"))
+            self._tell(Notice(str(problem), level="detail"))
 
     def _miss(self, problem: PinakesError) -> None:
-        self._console.warn(problem)
+        self._done.missed += 1
+        self._tell(problem)
         self._landing_run.missed(problem)
-        self._counts["missed"] += 1
-        self.failed = True
 
-    def _count(self, landed: Landed) -> None:
+    def _arrive(self, arrived: Arrived) -> None:
+        done, landed = self._done, arrived.landed
         if landed.was_there:
-            self._counts["was there"] += 1
+            done.were_there += 1
         else:
-            self._counts.update(files=1, bytes=landed.size, captures=landed.captures)
-
-    def summary(self) -> str | None:
-        """What has landed, and what not; None of no files."""
-        counts = self._counts
-        if not counts:
-            return None
-        held = f"{count_of(counts['bytes'], 'byte')}, {count_of(counts['captures'], 'capture')}"
-        parts = [f"{count_of(counts['files'], 'file')} landed: {held}"]
-        if counts["was there"]:
-            parts.append(f"{counts['was there']:,} landed before")
-        if counts["missed"]:
-            parts.append(f"{counts['missed']:,} not landed (named above)")
-        return "; ".join(parts)
+            done.files += 1
+            done.bytes += landed.size
+            done.captures += landed.captures
+            done.unread += arrived.is_unread
+        self._tell(arrived)
 
 
 def _end_of(died: Died) -> str:
     how = "ended" if died.signal_number is None else f"was ended by signal {died.signal_number}"
     return f"the process that was ingesting it {how}: run this again"
-
-
-def _report(landed: Landed, path: str, console: Console) -> bool:
-    """Say what landed; whether nothing in the file could be read."""
-    what = "was there" if landed.was_there else "landed"
-    console.result(
-        {
-            "file": landed.archive_file,
-            "outcome": what,
-            "bytes": landed.size,
-            "sha256": landed.sha256,
-            "records": dict(landed.records),
-            "captures": landed.captures,
-            "errors": dict(landed.errors),
-        },
-        text=f"{printable(landed.archive_file)}: {what}, {count_of(landed.size, 'byte')}"
-        + ("" if landed.was_there else f", {count_of(landed.captures, 'capture')}"),
-    )
-    for line in landed.lines:
-        code = line.split(": ")[1]
-        kind = f"{code}, counting at most {KEPT_ERRORS} a file"
-        console.warn(f"{printable(path)}:{printable(line)}", kind=kind)
-    unread = not landed.was_there and not landed.records
-    if unread:
-        console.warn(f"{printable(path)}: stored unchanged, but no record in it could be read")
-    return unread

@@ -1,15 +1,13 @@
-"""Options that say where archive files are that a manifest or an index names otherwise."""
+"""Where archive files are that a manifest or an index names otherwise."""
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pinakes.archive_store.located import (
-    check_folder,
     is_folder_at,
     is_listed,
     is_package_at,
@@ -28,31 +26,8 @@ _SUFFIX = ".warc"
 class FilePlaces:
     """A folder, as a path or URL, and a table of names, and paths or URLs."""
 
-    folder: str | None
-    table: Path | None
-
-
-def add_places(parser: argparse.ArgumentParser) -> None:
-    """Where files are that a manifest names otherwise."""
-    parser.add_argument(
-        "--dir",
-        metavar="DIR",
-        help="also look for the manifest's files in this folder, or below this URL",
-    )
-    add_locations(parser, "table of file names, and paths or URLs, one pair per line")
-
-
-def add_locations(parser: argparse.ArgumentParser, words: str) -> None:
-    """The table alone."""
-    parser.add_argument("--locations", metavar="FILE", help=words)
-
-
-def places_of(arguments: argparse.Namespace) -> FilePlaces:
-    """What was added; `Raises` ConfigError for a URL that cannot be asked for."""
-    return FilePlaces(
-        folder=check_folder(arguments.dir) if arguments.dir else None,
-        table=Path(arguments.locations) if arguments.locations else None,
-    )
+    folder: str | None = None
+    table: Path | None = None
 
 
 def locations_of(places: FilePlaces) -> dict[str, str]:

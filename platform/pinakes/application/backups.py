@@ -1,0 +1,129 @@
+"""Backups of a store: made, verified, and made a store again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from uuid import uuid4
+
+from pinakes import SOFTWARE
+from pinakes.acts.actor import Actor
+from pinakes.backup.cluster_places import ClusterPlaces
+from pinakes.backup.contents import FileLine
+from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots
+from pinakes.backup.making import BackupMaker, BackupReport
+from pinakes.backup.port import RowsRestorer, Snapshots
+from pinakes.backup.restoring import RestoreReport, Restoring
+from pinakes.backup.verifying import verify_backup
+from pinakes.config import Configuration
+from pinakes.errors import PinakesError
+from pinakes.profile import (
+    RUNS,
+    Stores,
+    hadoop_tools,
+    hbase_connection,
+    hdfs_connection,
+    open_archive,
+    open_folder,
+    schema_of,
+)
+from pinakes.warc.file_progress import Advance, no_advance
+
+
+def back_up(
+    stores: Stores, configuration: Configuration, place: str, *, advance: Advance = no_advance
+) -> BackupReport:
+    """Back up the store of this configuration, or go on with a backup that was broken off.
+
+    `place` is an empty or new folder; `advance` is called for each file.  Raises as `BackupMaker`.
+    """
+    with (
+        open_folder(place, configuration) as target,
+        _open_snapshots(configuration) as snapshots,
+    ):
+        maker = BackupMaker(
+            stores.rows,
+            stores.archive,
+            snapshots,
+            target,
+            Actor(),
+            profile=configuration.profile,
+            software=SOFTWARE,
+            place=place,
+            runs_folder=stores.runs_folder,
+            jobs=configuration.jobs,
+        )
+        return maker.make(_counting(advance))
+
+
+def find_changed(
+    configuration: Configuration, place: str, *, advance: Advance = no_advance
+) -> Iterator[PinakesError]:
+    """Yield an error for each file of a backup that is not what was written; reads them all.
+
+    Raises as `verify_backup`.
+    """
+    with open_folder(place, configuration) as backup:
+        yield from verify_backup(backup, place, _counting(advance))
+
+
+def restore(
+    configuration: Configuration, place: str, *, advance: Advance = no_advance
+) -> RestoreReport:
+    """Make the empty store of this configuration what a backup holds.  Raises as `Restoring`."""
+    schema = schema_of(configuration)
+    with (
+        open_folder(place, configuration) as backup,
+        open_archive(configuration) as archive,
+        _open_restorer(configuration) as restorer,
+    ):
+        restoring = Restoring(
+            backup,
+            restorer,
+            archive,
+            place=place,
+            profile=configuration.profile,
+            schema_version=schema.version,
+            software=SOFTWARE,
+            runs_folder=configuration.store / RUNS,
+        )
+        return restoring.restore(_counting(advance))
+
+
+def _counting(advance: Advance) -> Callable[[FileLine], None]:
+    return lambda line: advance(1)
+
+
+@contextmanager
+def _open_snapshots(configuration: Configuration) -> Iterator[Snapshots]:
+    """Who holds the store's rows and files at a moment."""
+    if configuration.profile == "embedded":
+        yield EmbeddedSnapshots(configuration.store)
+        return
+    from pinakes.backup.cluster_snapshots import ClusterSnapshots
+
+    with closing(ClusterSnapshots(cluster_places(configuration))) as snapshots:
+        yield snapshots
+
+
+@contextmanager
+def _open_restorer(configuration: Configuration) -> Iterator[RowsRestorer]:
+    """Who makes the rows of an empty store."""
+    schema = schema_of(configuration)
+    if configuration.profile == "embedded":
+        yield EmbeddedRestorer(folder=configuration.store, schema=schema, token=uuid4().hex)
+        return
+    from pinakes.backup.cluster_restorer import ClusterRestorer
+
+    with closing(ClusterRestorer(cluster_places(configuration), schema)) as restorer:
+        yield restorer
+
+
+def cluster_places(configuration: Configuration) -> ClusterPlaces:
+    """How the store on a cluster is reached, for its backups."""
+    return ClusterPlaces(
+        hbase=hbase_connection(configuration),
+        hdfs=hdfs_connection(configuration),
+        tools=hadoop_tools(configuration),
+        mapreduce=configuration.bulk_mapreduce,
+    )

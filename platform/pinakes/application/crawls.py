@@ -1,0 +1,161 @@
+"""The crawls of a store, their files, and what crawlers have reported of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pinakes.catalog.browsertrix_counts import BrowsertrixCounts, count_as_browsertrix
+from pinakes.catalog.crawl_rows import (
+    COMMITTED,
+    CrawlEntry,
+    lost_crawl,
+    require_crawl,
+    scan_crawls,
+    scan_lost_crawls,
+)
+from pinakes.catalog.file_counts import read_totals
+from pinakes.catalog.file_rows import scan_entries, scan_inflight
+from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed
+from pinakes.errors import DigestMismatch
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.seen_cells import CommitFindings
+from pinakes.profile import Stores
+
+_MOST_REPORTS = 1000
+"""At most so many reported captures that have not landed are listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlSummary:
+    """A crawl: its state, and what has landed in it and not been removed.
+
+    `counts` are those that Browsertrix keeps; None where they were not asked for.
+    """
+
+    crawl: str
+    collection: str
+    state: str
+    source: str | None
+    description: str | None
+    files: int
+    captures: int
+    bytes: int
+    counts: BrowsertrixCounts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """An archive file of a crawl; None is unknown.
+
+    `bytes`, `sha256` and `captures` are as it landed; `generation` counts how often it was
+    written anew, from 1; `hidden`: an act is at work on it, and readers leave it out.
+    """
+
+    file: str
+    state: FileState
+    generation: int
+    bytes: int | None
+    sha256: str | None
+    captures: int | None
+    hidden: bool
+
+
+class Reported(NamedTuple):
+    """Captures that a crawler has reported of a crawl: how many landed and did not, or what its
+    commit found of them; and, of an open crawl, the first that did not land."""
+
+    numbers: Mapping[str, int]
+    waiting: list[Report]
+    more: int
+
+
+def list_crawls(stores: Stores, *, counts: bool = False) -> Iterator[CrawlSummary]:
+    """All crawls, by name.  `counts` reads their sidecars."""
+    for entry in scan_crawls(stores.rows):
+        yield _summary(stores, entry, counts=counts)
+
+
+def read_summary(stores: Stores, crawl: str, *, counts: bool = False) -> CrawlSummary:
+    """One of them.  Raises as `require_crawl`."""
+    return _summary(stores, require_crawl(stores.rows, crawl), counts=counts)
+
+
+def sum_committed(crawls: Iterator[CrawlSummary]) -> dict[str, BrowsertrixCounts]:
+    """The counts of all committed crawls of each collection, by name."""
+    sums: dict[str, BrowsertrixCounts] = defaultdict(BrowsertrixCounts)
+    for one in crawls:
+        if one.counts is not None and one.state == COMMITTED:
+            sums[one.collection].add(one.counts)
+    return dict(sorted(sums.items()))
+
+
+def list_lost(stores: Stores) -> Iterator[DigestMismatch]:
+    """An error for each crawl whose row is lost, though files of it are stored."""
+    return map(lost_crawl, scan_lost_crawls(stores.rows))
+
+
+def list_files(stores: Stores, crawl: str) -> Iterator[StoredFile]:
+    """The archive files of a crawl that have landed, or were to, by name."""
+    in_flight = scan_inflight(stores.rows)
+    for entry in scan_entries(stores.rows, crawl):
+        if entry.state is None:
+            continue
+        facts = entry.facts
+        yield StoredFile(
+            file=entry.archive_file,
+            state=entry.state,
+            generation=entry.generation,
+            bytes=facts.size if facts is not None else None,
+            sha256=facts.sha256 if facts is not None else None,
+            captures=facts.captures if facts is not None else None,
+            hidden=entry.archive_file in in_flight,
+        )
+
+
+def read_reported(stores: Stores, crawl: str) -> Reported:
+    """What was reported of a crawl.  Raises as `require_crawl`."""
+    entry = require_crawl(stores.rows, crawl)
+    scope = find_open_scope(stores.rows, crawl)
+    landed = missing = 0
+    listed: list[Report] = []
+    for known, some in scan_not_landed(stores.rows, scope) if scope is not None else ():
+        landed += known
+        missing += len(some)
+        listed += some[: _MOST_REPORTS - len(listed)]
+    numbers: Mapping[str, int] = {}
+    if entry.is_settled and entry.findings is not None:
+        numbers = findings_of(entry.findings)
+    elif landed or missing:
+        numbers = {"reports_landed": landed, "reports_not_landed": missing}
+    return Reported(numbers, listed, missing - len(listed))
+
+
+def findings_of(found: CommitFindings) -> dict[str, int]:
+    """What a commit found, by name."""
+    return {
+        "reports_landed": found.landed,
+        "reports_never_landed": found.never_landed,
+        "unresolved": found.unresolved,
+        "unresolved_reported": found.to_reported,
+    }
+
+
+def _summary(stores: Stores, entry: CrawlEntry, *, counts: bool) -> CrawlSummary:
+    totals, collection = read_totals(stores.rows, entry.crawl), entry.facts.collection
+    counted = None
+    if counts:
+        counted = count_as_browsertrix(stores.rows, stores.archive, entry.crawl, collection)
+    return CrawlSummary(
+        crawl=entry.crawl,
+        collection=collection,
+        state=entry.state,
+        source=entry.facts.source,
+        description=entry.facts.description,
+        files=totals.now("files"),
+        captures=totals.now("captures"),
+        bytes=totals.now("bytes"),
+        counts=counted,
+    )

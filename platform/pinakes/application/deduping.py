@@ -1,0 +1,141 @@
+"""Duplicates of a store, written as revisits; or a forecast of that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+from pinakes import SOFTWARE
+from pinakes.acts.actor import Actor
+from pinakes.catalog.crawl_rows import require_crawl
+from pinakes.catalog.unknown_files import require_collection_known
+from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.run.collection_runs import CollectionRuns, OldGenerations
+from pinakes.dedupe.run.old_generations import Dropped
+from pinakes.dedupe.run.plan import Plan, plan_dedupe
+from pinakes.dedupe.run.progress import UNWATCHED, RunProgress
+from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
+from pinakes.dedupe.run.tasks import HERE, Executors
+from pinakes.errors import PinakesError
+from pinakes.index.manifest import ManifestLine
+from pinakes.profile import Stores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupeRun:
+    """What one run of `Store.dedupe` did.
+
+    `left_full` counts duplicates that stayed full, by reason; `dropped` are the old generations
+    that were deleted; `problems` are files, bodies and records that took no part, or stayed as they
+    are, and that somebody must look at.
+    """
+
+    run: str
+    files: int
+    revisits: int
+    saved_bytes: int
+    left_full: Mapping[str, int]
+    dropped: tuple[str, ...]
+    problems: tuple[PinakesError, ...]
+
+
+def settled(stores: Stores, request: DedupeRequest) -> DedupeRequest:
+    """The request with the collection of its crawl.  Raises as `require_crawl`."""
+    if request.crawl is None:
+        return request
+    facts = require_crawl(stores.rows, request.crawl).facts
+    return replace(request, collection=facts.collection)
+
+
+def dedupe_runs(
+    stores: Stores,
+    request: DedupeRequest,
+    *,
+    grace_ms: int | None,
+    on_dropped: Callable[[Dropped], None],
+    executors: Executors = HERE,
+    watched: Callable[[], AbstractContextManager[RunProgress]] = lambda: nullcontext(UNWATCHED),
+    on_resumed: Callable[[str], None] = lambda run: None,
+) -> Iterator[DedupeReport]:
+    """The run that died, if one did, and the one that is asked for; a report of each.
+
+    Generations that were replaced for `grace_ms` are dropped, and told of; None: none.  The rest,
+    and what it raises, are as of `CollectionRuns`.
+    """
+    actor = Actor()
+    old = None
+    if grace_ms is not None:
+        old = _old_generations(stores, actor, grace_ms, on_dropped)
+    runs = CollectionRuns(
+        rows=stores.rows,
+        archive=stores.archive,
+        runs_folder=stores.runs_folder,
+        actor=actor,
+        software=SOFTWARE,
+        executors=executors,
+        old=old,
+        watched=watched,
+        on_resumed=on_resumed,
+    )
+    yield from runs.dedupe(request)
+
+
+def dedupe(stores: Stores, request: DedupeRequest, *, grace_ms: int | None) -> list[DedupeRun]:
+    """What each of `dedupe_runs` did, in this process."""
+    dropped: list[str] = []
+    done = []
+    for report in dedupe_runs(
+        stores, request, grace_ms=grace_ms, on_dropped=lambda one: dropped.append(one.name)
+    ):
+        done.append(
+            DedupeRun(
+                run=report.run,
+                files=report.files,
+                revisits=report.refs.records,
+                saved_bytes=report.refs.saved_bytes,
+                left_full=dict(report.refs.left_full),
+                dropped=tuple(dropped),
+                problems=tuple(report.amiss),
+            )
+        )
+        dropped.clear()
+    return done
+
+
+def forecast(
+    stores: Stores,
+    request: DedupeRequest,
+    *,
+    fraction: float = 1.0,
+    decided_on: Callable[[ManifestLine], None] | None = None,
+) -> Plan:
+    """What a run would do, from this part of the contents; `decided_on` as in `plan_dedupe`.
+
+    Raises:
+        DigestMismatch: all crawls are asked for, and the catalogue has lost some.
+    """
+    require_collection_known(stores.rows, stores.archive, request.collection, crawl=request.crawl)
+    collection = Collection(
+        stores.rows, stores.archive, request.collection, policies=request.dedupe_policies
+    )
+    return plan_dedupe(collection, request, fraction=fraction, decided_on=decided_on)
+
+
+def plan_drop(
+    stores: Stores, collection: str, *, grace_ms: int, on_dropped: Callable[[Dropped], None]
+) -> list[PinakesError]:
+    """Tell of the generations that would be dropped now; why others would not be."""
+    return _old_generations(stores, Actor(), grace_ms, on_dropped).plan(collection)
+
+
+def _old_generations(
+    stores: Stores, actor: Actor, grace_ms: int, on_dropped: Callable[[Dropped], None]
+) -> OldGenerations:
+    return OldGenerations(
+        rows=stores.rows,
+        archive=stores.archive,
+        actor=actor,
+        grace_ms=grace_ms,
+        on_dropped=on_dropped,
+    )

@@ -1,0 +1,304 @@
+"""Importing WACZ files, each whole or not at all, by a queue in the store.
+
+sources ─▶ queue ─▶ each: imported, was there, failed (and stays in the queue)
+└─▶ what manifests no longer name
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from pinakes import SOFTWARE
+from pinakes.acts.actor import Actor
+from pinakes.archive_store.http_ranges import require_no_user
+from pinakes.archive_store.trusted_places import TrustedPlaces
+from pinakes.catalog.crawl_rows import note_unnamed
+from pinakes.catalog.wacz_rows import QueueEntry, scan_queue, wacz_places
+from pinakes.counts import count_of
+from pinakes.errors import Busy, ConfigError, InputRefused, PinakesError
+from pinakes.hbase_schema.run_cells import RunFacts
+from pinakes.hbase_schema.wacz_cells import WaczPlace
+from pinakes.index.external_sort import Spool, sort_outside_memory
+from pinakes.ingest.inputs import LeftOut
+from pinakes.ingest.landing import VERB
+from pinakes.ingest.landing_run import LandingRun
+from pinakes.ingest.tally import ARCHIVE_RETRIES
+from pinakes.ingest.wacz_import import Imported, WaczImporter
+from pinakes.ingest.wacz_queue import queue_sources, scan_missing, work_off
+from pinakes.ingest.wacz_sources import WaczSource, is_manifest, iter_sources
+from pinakes.profile import Stores
+
+from .landers import lander_of
+from .told import Notice, notices_of
+from .wacz_told import ImportRun, ImportTold, WaczImported, WaczKnown, WaczMissed, WaczQueued
+
+_PAUSE_S = 1.0
+_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """What to import, as it was named, and whether to retry what has failed.
+
+    Raises ConfigError where a URL holds a user, for names are kept, and for what `import_from`
+    cannot be.
+    """
+
+    names: Sequence[str]
+    collection: str = "default"
+    import_from: str = ""
+    """From where manifests may name WACZ files (`TrustedPlaces`)."""
+    resume: bool = False
+    accepts_damaged: bool = False
+
+    def __post_init__(self) -> None:
+        _ = self.trusted
+        for name in self.names:
+            if "://" in name:  # of any scheme, also one that nothing is fetched by
+                require_no_user(name)
+
+    @property
+    def trusted(self) -> TrustedPlaces:
+        """From where manifests may name WACZ files."""
+        try:
+            return TrustedPlaces.parse(self.import_from)
+        except ValueError as error:
+            raise ConfigError(f"import_from should be {error}") from error
+
+    @property
+    def are_manifests(self) -> bool:
+        """Whether all that is named are manifests, so that what they do not name is missing."""
+        return bool(self.names) and all(map(is_manifest, self.names))
+
+
+def plan_import(
+    stores: Stores, request: ImportRequest, tell: Callable[[ImportTold], None]
+) -> ImportRun:
+    """Tell what would be imported, and what is in the queue."""
+    return _Import(stores, request, tell, writes=False).plan()
+
+
+def import_waczs(
+    stores: Stores,
+    request: ImportRequest,
+    tell: Callable[[ImportTold], None] = lambda told: None,
+) -> ImportRun:
+    """Queue the sources, then work the queue off.  Killed anywhere, the same call goes on.
+
+    Raises:
+        StoreUnavailable: no row or file can be written; run it again.
+    """
+    return _Import(stores, request, tell, writes=True).run()
+
+
+class _Import:
+    def __init__(
+        self,
+        stores: Stores,
+        request: ImportRequest,
+        tell: Callable[[ImportTold], None],
+        *,
+        writes: bool,
+    ) -> None:
+        self._stores = stores
+        self._request = request
+        self._trusted = request.trusted
+        self._tell = tell
+        self._writes = writes
+        self._actor = Actor()
+        self._act = self._actor.new_act(VERB)
+        self._done = ImportRun(run=self._act)
+        self._any_refused = False
+        self._told: set[str] = set()
+        self._named: Spool[tuple[str, str]] = Spool(space=stores.space)
+        """What sources name, and where it is in the store: crawls, and paths in them."""
+
+    def plan(self) -> ImportRun:
+        """What would be imported, and what is in the queue."""
+        sources = self._sources()
+        while batch := list(islice(sources, _BATCH)):
+            hashes = {one.sha256 for one in batch if isinstance(one, WaczSource) and one.sha256}
+            places = wacz_places(self._stores.rows, self._request.collection, hashes)
+            for source in batch:
+                if isinstance(source, InputRefused):
+                    self._miss(source)
+                    continue
+                there = places.get(source.sha256 or "")
+                if there is not None and there.queued is None:
+                    self._known(source.place, there.crawl, there.name, source.sha256)
+                    continue
+                self._tell(source)
+        for entry in scan_queue(self._stores.rows, self._request.collection):
+            state = entry.state(self._actor.now_ms(), self._actor.is_gone)
+            self._tell(WaczQueued(entry, state))
+        self._list_missing()
+        return self._done
+
+    def run(self) -> ImportRun:
+        """Queue the sources, then work the queue off."""
+        facts = RunFacts(
+            verb="import-wacz",
+            act_time_ms=self._actor.now_ms(),
+            software=SOFTWARE,
+            arguments=tuple(self._request.names),
+            collection=self._request.collection,
+        )
+        # Any name will do: where the archive is away, nothing is put.
+        self._stores.archive.size(self._act)
+        with LandingRun(
+            self._stores.rows,
+            self._actor,
+            self._stores.tally,
+            run=self._act,
+            facts=facts,
+            crawl=None,
+        ) as landing_run:
+            self._landing_run = landing_run
+            self._queue()
+            self._work_off()
+            self._list_missing()
+        self._done.met_others = bool(self._told)
+        return self._done
+
+    def _sources(self) -> Iterator[WaczSource | InputRefused]:
+        """All sources; the crawls and names that they give are kept as named."""
+        temp_dir = self._stores.space.folder
+        for name in self._request.names:
+            left, beside = LeftOut(), LeftOut()
+            try:
+                for source in iter_sources(name, left, beside, self._trusted, temp_dir):
+                    if isinstance(source, WaczSource):
+                        self._named.append((source.crawl, source.name))
+                    yield source
+            except InputRefused as refusal:
+                left.refused.append(refusal)
+            self._any_refused = self._any_refused or bool(left.refused)
+            yield from left.refused
+            for told in notices_of(left):
+                self._tell(told)
+            if beside.others:
+                what = f"{count_of(beside.others, 'archive file')} beside WACZ files skipped"
+                names = ", ".join(beside.examples)
+                self._tell(Notice(f"{what} (`pinakes ingest` lands them): {names}"))
+
+    def _queue(self) -> None:
+        rows, collection = self._stores.rows, self._request.collection
+        for queued in queue_sources(rows, collection, self._sources(), act=self._act):
+            self._landing_run.beat()
+            if isinstance(queued, InputRefused):
+                self._miss(queued)
+            elif isinstance(queued.found, WaczPlace):
+                place = queued.found
+                self._known(queued.source.place, place.crawl, place.name, queued.source.sha256)
+            elif queued.found is not None:
+                self._note_queued(queued.source, queued.found)
+
+    def _note_queued(self, source: WaczSource, entry: QueueEntry) -> None:
+        queued = entry.wacz
+        if (source.crawl, source.name, source.size) != (queued.crawl, queued.name, queued.size):
+            why = f"it is queued already, for {queued.crawl}/{queued.name}"
+            size = "" if source.size == queued.size else f", of {source.size} bytes"
+            why = f"{why}: not for {source.crawl}/{source.name}{size}"
+            self._miss(InputRefused(why, file=source.place))
+        if entry.failure is not None and not self._request.resume:
+            times = "once" if entry.failure.attempts == 1 else f"{entry.failure.attempts} times"
+            why = f"failed {times} before ({entry.failure.why}): --resume tries again"
+            self._miss(InputRefused(why, file=entry.wacz.place), queued=True)
+
+    def _work_off(self) -> None:
+        stores, request = self._stores, self._request
+        lander = lander_of(stores, self._actor, accepts_damaged=request.accepts_damaged)
+        importer = WaczImporter(
+            stores.rows,
+            stores.archive,
+            lander,
+            self._actor,
+            act=self._act,
+            collection=request.collection,
+            trusted=self._trusted,
+            temp_dir=stores.space.folder,
+            on_retry=stores.tally.counting(ARCHIVE_RETRIES),
+            beat=self._landing_run.beat,
+        )
+
+        def import_one(entry: QueueEntry) -> Imported | None:
+            self._landing_run.crawl = entry.wacz.crawl
+            imported = importer.import_one(entry)
+            if imported is None:  # somebody else has just done it, and knows where it is
+                self._told.add(entry.wacz.place)
+            return imported
+
+        for worked in work_off(
+            stores.rows,
+            request.collection,
+            import_one,
+            act=self._act,
+            retry=request.resume,
+            wait=self._wait,
+        ):
+            self._note(worked.entry, worked.outcome)
+
+    def _wait(self) -> None:
+        time.sleep(_PAUSE_S)
+        self._landing_run.beat()
+
+    def _note(self, entry: QueueEntry, outcome: Imported | PinakesError) -> None:
+        if isinstance(outcome, Busy):
+            if entry.wacz.place not in self._told:
+                self._told.add(entry.wacz.place)
+                self._tell(Notice(f"{outcome}; will check again later"))
+        elif isinstance(outcome, PinakesError):
+            self._miss(outcome, entry.wacz.place, queued=True)
+        elif outcome.known:
+            self._known(entry.wacz.place, outcome.crawl, outcome.name, outcome.sha256)
+        else:
+            self._imported(entry, outcome)
+
+    def _imported(self, entry: QueueEntry, imported: Imported) -> None:
+        for file in imported.files:
+            self._landing_run.landed(file)
+        self._named.append((imported.crawl, imported.name))
+        told, done = WaczImported(entry, imported), self._done
+        done.imported += 1
+        done.bytes += imported.size
+        done.captures += told.captures
+        done.is_well = done.is_well and told.is_well
+        self._tell(told)
+
+    def _known(self, place: str, crawl: str, name: str, sha256: str | None) -> None:
+        self._named.append((crawl, name))
+        self._done.were_there += 1
+        self._tell(WaczKnown(place, crawl, name, sha256))
+
+    def _miss(
+        self, problem: PinakesError, place: str | None = None, *, queued: bool = False
+    ) -> None:
+        self._done.is_well = False
+        self._done.failed += queued
+        self._done.refused += not queued
+        self._tell(WaczMissed(problem, place, queued))
+        if self._writes:
+            self._landing_run.missed(problem)
+
+    def _list_missing(self) -> None:
+        """Tell what manifests no longer name, and note it."""
+        if not self._request.are_manifests or self._any_refused:
+            return
+        if not self._named:
+            # An empty answer of a server that has trouble would take everything out.
+            text = "the manifests name no WACZ file: nothing is taken for removed"
+            self._tell(Notice(text, level="warning"))
+            return
+        rows, collection, done = self._stores.rows, self._request.collection, self._done
+        named = sort_outside_memory(self._named, space=self._stores.space)
+        for missing in scan_missing(rows, collection, named):
+            if missing.is_whole:
+                done.missing[missing.crawl] = missing.size
+                if not missing.other_files:
+                    done.removable.append(missing.crawl)
+            self._tell(missing)
+        if self._writes:
+            note_unnamed(rows, collection, done.missing, act=self._act)

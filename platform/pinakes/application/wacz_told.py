@@ -1,0 +1,95 @@
+"""What an import of WACZ files tells while it goes on, and what it came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pinakes.catalog.wacz_rows import QueueEntry
+from pinakes.errors import PinakesError
+from pinakes.ingest.wacz_import import Imported
+from pinakes.ingest.wacz_queue import MissingCrawl
+from pinakes.ingest.wacz_sources import WaczSource
+
+from .told import Notice, Others, Skipped
+
+
+class WaczQueued(NamedTuple):
+    """One that is in the queue, and in which state."""
+
+    entry: QueueEntry
+    state: str
+
+
+class WaczImported(NamedTuple):
+    """One that was imported just now."""
+
+    entry: QueueEntry
+    imported: Imported
+
+    @property
+    def is_well(self) -> bool:
+        """Whether there are archive files in it, and records in each."""
+        files = self.imported.files
+        return self.imported.has_archives and all(one.was_there or one.records for one in files)
+
+    @property
+    def captures(self) -> int:
+        return sum(file.captures for file in self.imported.files)
+
+
+class WaczKnown(NamedTuple):
+    """One that was there before, under this name."""
+
+    place: str
+    crawl: str
+    name: str
+    sha256: str | None
+
+
+class WaczMissed(NamedTuple):
+    """One that was not imported, and why; whether it is in the queue."""
+
+    problem: PinakesError
+    place: str | None
+    is_queued: bool
+
+
+ImportTold = (
+    WaczSource
+    | WaczQueued
+    | WaczImported
+    | WaczKnown
+    | WaczMissed
+    | MissingCrawl
+    | Skipped
+    | Others
+    | Notice
+)
+"""What an import tells; a source is what would be imported."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ImportRun:
+    """What one import did: WACZ files imported, with their `bytes` and `captures`, those that
+    were there, failed (and stay in the queue), and were refused.
+
+    `problems` say why those were not imported; only `Store.import_wacz` keeps them.
+    """
+
+    run: str
+    imported: int = 0
+    bytes: int = 0
+    captures: int = 0
+    were_there: int = 0
+    failed: int = 0
+    refused: int = 0
+    is_well: bool = True
+    """Whether all that was named is in the store, with records."""
+    met_others: bool = False
+    """Whether another process imports, too."""
+    missing: dict[str, int] = field(default_factory=dict)
+    """Crawls that manifests name no more, with their bytes."""
+    removable: list[str] = field(default_factory=list)
+    """Those of them that hold nothing else."""
+    problems: list[PinakesError] = field(default_factory=list)
