@@ -19,7 +19,7 @@ from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
-from pinakes.dedupe.write.rewriting import rewrite_or_copy
+from pinakes.dedupe.write.rewriting import rewrite_or_copy, rewrite_to
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.opening import open_source
@@ -58,7 +58,7 @@ def main() -> None:
         by_file = {name: list(lines) for name, lines in groupby(decided, lambda line: line.file)}
         for warc in args.warcs:
             replace = partial(writer.replacements, lines=by_file.get(str(warc), []), count=total)
-            rewrite_or_copy(str(warc), args.output / warc.name, replace, total)
+            rewrite_or_copy(partial(rewrite_to, str(warc), args.output / warc.name), replace, total)
     print(f"{total.records} revisits, {total.saved_bytes} bytes saved")
 
 

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from shutil import copyfileobj
 from tempfile import TemporaryFile
-from typing import IO, TypeVar
+from typing import IO, BinaryIO, TypeVar, cast
 from uuid import uuid4
 
+from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.archive_files import ArchiveFiles
@@ -248,14 +248,10 @@ class Task:
         return self._places.store(name if "://" in name else str(self._folder / name))
 
     def _publish(self, name: str, lines: IO[bytes]) -> None:
-        lines.seek(0)
         task = jobconf_from_env("mapreduce.task.id")
-        with (
-            open_folder(_output_folder(), self._configuration) as output,
-            output.create_aside(uuid4().hex) as aside,
-        ):
-            copyfileobj(lines, aside.file)
-            aside.publish(f"_{name}-{task}.jsonl")
+        with open_folder(_output_folder(), self._configuration) as output:
+            kept = cast("BinaryIO", lines)
+            publish_copy(output, kept, f"_{name}-{task}.jsonl", token=uuid4().hex)
 
 
 def _output_folder() -> str:

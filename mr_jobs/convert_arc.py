@@ -8,9 +8,9 @@ Writes a line per file, as `pinakes convert --json` prints it.
 
 from __future__ import annotations
 
-from pinakes.mr_jobs.new_file_job import NewFile, NewFileJob
-from pinakes.rewrite.convert_stored import convert_stored
-from pinakes.rewrite.stored_target import StoredTarget
+from pinakes.mr_jobs.new_file_job import FileResult, NewFileJob
+from pinakes.rewrite.convert_file import convert_source
+from pinakes.rewrite.new_file import NewFiles
 from pinakes.warc.source import Source
 
 
@@ -19,8 +19,8 @@ class ConvertArcJob(NewFileJob):
 
     TARGET = "warc"
 
-    def make(self, source: Source, to: StoredTarget) -> NewFile:
-        return convert_stored(source, to)
+    def make(self, source: Source, files: NewFiles) -> FileResult:
+        return convert_source(source, source.name, files, verify=True)
 
 
 if __name__ == "__main__":

@@ -7,17 +7,16 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Protocol
-from uuid import uuid4
 
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, PinakesError
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_MAPS
-from pinakes.mr_jobs.writing_job import WritingJob, mark_of
-from pinakes.rewrite.stored_target import StoredTarget
+from pinakes.mr_jobs.writing_job import WritingJob
+from pinakes.rewrite.new_file import NewFiles
 from pinakes.warc.record import Finding
 from pinakes.warc.source import Source
 
 
-class NewFile(Protocol):
+class FileResult(Protocol):
     """What a job reports of a new file."""
 
     @property
@@ -37,7 +36,7 @@ class NewFileJob(WritingJob):
     """What a line has the new file under."""
 
     @abstractmethod
-    def make(self, source: Source, to: StoredTarget) -> NewFile:
+    def make(self, source: Source, files: NewFiles) -> FileResult:
         """Write the new file of one; `Raises` InputRefused, MalformedRecord, DigestMismatch."""
 
     @classmethod
@@ -46,22 +45,14 @@ class NewFileJob(WritingJob):
 
     def mapper_init(self) -> None:
         self.begin_task()
-        self._folder = self.task.folder(self.place)
         self._written = self.task.files_written()
 
     def mapper(self, _: None, name: bytes) -> Iterator[tuple[None, bytes]]:
         file = name.decode("utf-8", "surrogateescape")
         self.task.count(FILES)
-        to = StoredTarget(
-            folder=self._folder,
-            place=self.place,
-            out=self._written,
-            inside=mark_of(file),
-            token=uuid4().hex,
-        )
         try:
             with self.task.opened(file) as source:
-                result = self.make(source, to)
+                result = self.make(source, self.output_of(file, self._written))
         except (InputRefused, MalformedRecord, DigestMismatch) as problem:
             self.task.find(problem)
             return

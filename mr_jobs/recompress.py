@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 
 from pinakes.mr_jobs.form_options import add_form_options, form_of
-from pinakes.mr_jobs.new_file_job import NewFile, NewFileJob
-from pinakes.rewrite.recompress_file import TOO_LITTLE
-from pinakes.rewrite.recompress_stored import recompress_stored
-from pinakes.rewrite.stored_target import StoredTarget
+from pinakes.mr_jobs.new_file_job import FileResult, NewFileJob
+from pinakes.rewrite.new_file import NewFiles
+from pinakes.rewrite.recompress_file import TOO_LITTLE, recompress_source
 from pinakes.warc.source import Source
 
 
@@ -37,12 +36,14 @@ class RecompressJob(NewFileJob):
         is_written = json.loads(line)["outcome"] != TOO_LITTLE
         return super().target_of_line(line) if is_written else None
 
-    def make(self, source: Source, to: StoredTarget) -> NewFile:
+    def make(self, source: Source, files: NewFiles) -> FileResult:
         def reads(written: Source) -> None:
             self.task.heartbeat.watch(lambda: source.position + written.position)
 
         least = self.options.min_file_saving
-        result = recompress_stored(source, self._form, to, min_saving=least, reads=reads)
+        result = recompress_source(
+            source, source.name, self._form, files, min_saving=least, reads=reads
+        )
         self.task.count("bytes before", result.bytes_before)
         self.task.count("bytes after", result.bytes_after)
         return result

@@ -18,8 +18,8 @@ from pinakes.hbase_schema.generation_names import Generation
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_MAPS, ArchiveJob
 from pinakes.mr_jobs.form_options import add_form_options, form_of
 from pinakes.mr_jobs.lines.outcome_lines import outcome_text
-from pinakes.rewrite.convert_file import WRITTEN
 from pinakes.rewrite.file_parts import Bytes
+from pinakes.rewrite.new_file import WRITTEN
 from pinakes.rewrite.recompress import require_same
 from pinakes.rewrite.recompress_file import Recompression, member_pieces
 from pinakes.warc.source import Source

@@ -15,14 +15,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from uuid import uuid4
 
 from pinakes.config import Configuration
 from pinakes.dedupe.references.originals import Originals, Place, Wanted, place_of
 from pinakes.dedupe.write.restore import RestoreCount, wanted_of
 from pinakes.dedupe.write.restoring import Restoring
-from pinakes.dedupe.write.rewriting import refuse_equal_names
-from pinakes.dedupe.write.stored_rewriting import rewrite_stored
+from pinakes.dedupe.write.rewriting import refuse_equal_names, rewrite_source
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, TaskFiles
@@ -31,7 +29,7 @@ from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.lines.pairs import archives_below
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
-from pinakes.mr_jobs.writing_job import WritingJob, mark_of
+from pinakes.mr_jobs.writing_job import WritingJob
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 
@@ -125,7 +123,6 @@ class RestoreJob(WritingJob):
     def begin_writing(self) -> None:
         self.begin_task()
         self._files = self.task.enter(TaskFiles(self.task))
-        self._folder = self.task.folder(self.place)
         self._written = self.task.files_written()
 
     def write(self, key: bytes, values: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
@@ -144,15 +141,8 @@ class RestoreJob(WritingJob):
             with self.task.opened(name) as source:
                 count = RestoreCount()
                 work = Restoring(originals, self._files, count)
-                rewrite_stored(
-                    source,
-                    work.replacements(source),
-                    self._folder,
-                    self._written,
-                    inside=mark_of(name),
-                    token=uuid4().hex,
-                    check=work.check,
-                )
+                output = self.output_of(name, self._written)
+                rewrite_source(source, output, work.replacements, check=work.check)
         except (InputRefused, DigestMismatch) as problem:
             self.task.find(problem)
             return

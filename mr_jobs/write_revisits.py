@@ -10,20 +10,15 @@ for every other file, as `pinakes refs --json` prints it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from uuid import uuid4
+from functools import partial
 
-from pinakes.dedupe.write.given_back import require_given_back, require_revisits
 from pinakes.dedupe.write.refs import RefsCount
-from pinakes.dedupe.write.rewriting import Check
-from pinakes.dedupe.write.stored_rewriting import rewrite_stored
-from pinakes.errors import DigestMismatch, InputRefused
+from pinakes.dedupe.write.rewriting import rewrite_or_copy, rewrite_source
+from pinakes.errors import InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.bodies import text_line
 from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
-from pinakes.mr_jobs.writing_job import WritingJob, mark_of
-from pinakes.rewrite.replace import Replacement
-from pinakes.warc.source import Source
+from pinakes.mr_jobs.writing_job import WritingJob
 
 
 class WriteRevisitsJob(RevisitsJob, WritingJob):
@@ -37,17 +32,13 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
         count = RefsCount()
         try:
             with self.task.opened(name) as source:
-                revisits = self.writer(duplicates).replacements(source, duplicates.lines, count)
-                try:
-                    self._rewrite(
-                        name,
-                        source,
-                        revisits,
-                        lambda old, new: require_revisits(old, new, count.take_bodies()),
-                    )
-                except DigestMismatch as problem:
-                    count.keep_full(problem)
-                    self._rewrite(name, source, (), require_given_back)
+                rewrite_or_copy(
+                    partial(rewrite_source, source, self.output_of(name, self.written)),
+                    partial(
+                        self.writer(duplicates).replacements, lines=duplicates.lines, count=count
+                    ),
+                    count,
+                )
         except InputRefused as problem:
             self.task.find(problem)
             return None
@@ -58,19 +49,6 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
         for reason, amount in count.left_full.items():
             self.task.count(f"left full: {reason}", amount)
         return json.dumps({"file": name, **count.as_json()}).encode()
-
-    def _rewrite(
-        self, name: str, source: Source, replacements: Iterable[Replacement], check: Check
-    ) -> None:
-        rewrite_stored(
-            source,
-            replacements,
-            self.task.folder(self.place),
-            self.written,
-            inside=mark_of(name),
-            token=uuid4().hex,
-            check=check,
-        )
 
 
 if __name__ == "__main__":

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from shutil import copyfileobj
 from tempfile import TemporaryFile
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, unquote
+from uuid import uuid4
 
 from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore, AsideFile
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
@@ -49,10 +50,63 @@ class WritingJob(ArchiveJob):
         """The name in the folder of the file of an output line; None where none was written."""
         return PurePosixPath(json.loads(line)["file"]).name
 
+    def output_of(self, name: str, written: ArchiveStore) -> TaskOutput:
+        """Where the new file of an input goes; `written` is what the task writes."""
+        # A JVM passes on only arguments in its locale.
+        place = unquote(self.options.to, errors="surrogateescape")
+        return TaskOutput(
+            folder=self.task.folder(place), place=place, out=written, inside=mark_of(name)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOutput:
+    """`rewrite.new_file.NewFiles` of a task.
+
+    `folder`, named `place`, is where the file is to be; it is published in `out`, below `inside`,
+    from where the driver takes it.
+    """
+
+    folder: ArchiveReader
+    place: str
+    out: ArchiveStore
+    inside: str
+
+    def named(self, name: str) -> str:
+        """See `NewFiles`."""
+        return f"{self.place.rstrip('/')}/{name}"
+
+    def has(self, name: str) -> bool:
+        """See `NewFiles`."""
+        return self.folder.size(name) is not None
+
+    def open(self, name: str) -> BinaryIO:
+        """See `NewFiles`."""
+        return self.folder.open(name)
+
+    @contextmanager
+    def create_aside(self, name: str) -> Iterator[_TaskFile]:
+        """See `NewFiles`; two attempts at one file do not meet."""
+        with self.out.create_aside(uuid4().hex) as aside:
+            yield _TaskFile(aside, f"{self.inside}/{name}")
+
+
+class _TaskFile(NamedTuple):
+    """`rewrite.new_file.NewFile` of a task."""
+
+    aside: AsideFile
+    name: str
+
     @property
-    def place(self) -> str:
-        """That folder.  A JVM passes on only arguments in its locale."""
-        return unquote(self.options.to, errors="surrogateescape")
+    def file(self) -> BinaryIO:
+        return self.aside.file
+
+    def open(self) -> BinaryIO:
+        self.aside.crc32()  # it is on disk, and may be read
+        return self.aside.open()
+
+    def publish(self) -> None:
+        self.aside.publish(self.name)
 
 
 def mark_of(name: str) -> str:

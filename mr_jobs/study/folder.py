@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pinakes.archive_store.whole_files import hidden_name
+from pinakes.archive_store.whole_files import hidden_file
 from pinakes.mr_jobs.study.figures import Study
 from pinakes.mr_jobs.study.page import study_page
 from pinakes.mr_jobs.study.plots import LIGHT, drawn
@@ -50,6 +50,6 @@ def _csv(rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    aside = hidden_name(path)
-    aside.write_bytes(content)
-    aside.replace(path)
+    with hidden_file(path) as aside:
+        aside.file.write(content)
+        aside.publish(replace=True)

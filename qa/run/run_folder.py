@@ -11,12 +11,12 @@ A run that is continued keeps its sample, whatever was ingested since.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.whole_files import hidden_file
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.sample.drawn_line import decode_drawn, encode_drawn
@@ -89,9 +89,6 @@ def read_sample(folder: Path) -> list[Drawn]:
 
 def _write(path: Path, text: str) -> None:
     """Write a file whole, or not at all."""
-    aside = path.with_name(f".{path.name}-writing")
-    with aside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.rename(path)
+    with hidden_file(path) as aside:
+        aside.file.write(text.encode())
+        aside.publish(replace=True)

@@ -16,10 +16,7 @@ from pinakes.errors import Conflict, InputRefused
 
 
 def write(target: Path, data: bytes, *, replace: bool = False) -> None:
-    with (
-        written_aside(target, replace=replace) as descriptor,
-        open(descriptor, "wb", closefd=False) as file,
-    ):
+    with written_aside(target, replace=replace) as file:
         file.write(data)
 
 
@@ -58,7 +55,7 @@ from pinakes.errors import InputRefused
 resource.setrlimit(resource.RLIMIT_FSIZE, (4, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 for name, data in (("b", b"1234"), ("a", b"12345")):
     try:
-        with written_aside(Path(name)) as descriptor, open(descriptor, "wb", closefd=False) as file:
+        with written_aside(Path(name)) as file:
             file.write(data)
     except InputRefused as refusal:
         print(refusal)
@@ -81,10 +78,10 @@ def test_a_name_taken_meanwhile_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_two_do_not_write_one_file(tmp_path: Path) -> None:
-    with written_aside(tmp_path / "a") as descriptor:
+    with written_aside(tmp_path / "a") as file:
         with pytest.raises(Conflict), written_aside(tmp_path / "a", replace=True):
             pass
-        os.write(descriptor, b"1")
+        file.write(b"1")
     assert (tmp_path / "a").read_bytes() == b"1"
 
 

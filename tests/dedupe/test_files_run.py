@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from warc_sets import OTHER, PAGE, ArchiveFile, Rec, records_of, write_set
 
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
-from pinakes.dedupe.run import files_run
+from pinakes.dedupe.run.files_run import FilesRun
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 
@@ -169,25 +171,43 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_done(
     assert sorted(out) == ["a.warc.gz", "b.warc.gz", "c.warc"]
 
 
+def altered(new: bytes) -> bytes:
+    return new.replace(b"nothing", b"Nothing")
+
+
+def followed_by_line_ends(new: bytes) -> bytes:
+    """What the proof on raw bytes alone sees: records are read as before."""
+    return new + gzip.compress(b"\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "harm", "record"),
+    [("c.warc", altered, 0), ("b.warc.gz", followed_by_line_ends, 1)],
+    ids=["copied", "proven"],
+)
 def test_a_finding_of_validation_is_told(
+    name: str,
+    harm: Callable[[bytes], bytes],
+    record: int,
     before: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    write = files_run._write_one
+    """Of a file that was right when it was written, too."""
+    write = FilesRun._write_one
 
-    def write_and_harm(place: str, output: Path | None, *rest: object) -> None:
-        write(place, output, *rest)  # type: ignore[arg-type]
-        if place.endswith("c.warc") and output is not None:
-            new = output / "c.warc"
-            new.write_bytes(new.read_bytes().replace(b"nothing", b"Nothing"))
+    def write_and_harm(self: FilesRun, place: str, output: Path | None, *rest: object) -> None:
+        write(self, place, output, *rest)  # type: ignore[arg-type]
+        if place.endswith(name) and output is not None:
+            new = output / name
+            new.write_bytes(harm(new.read_bytes()))
 
-    monkeypatch.setattr(files_run, "_write_one", write_and_harm)
+    monkeypatch.setattr(FilesRun, "_write_one", write_and_harm)
     run("dedupe", before, "-o", tmp_path / "out", code=Exit.FOUND)
     shown = capsys.readouterr()
     assert "validation FAILED, 1 finding: do not use" in shown.out
-    assert "c.warc: record 0: " in shown.err
+    assert f"{name}: record {record}: " in shown.err
 
 
 @pytest.mark.parametrize(

@@ -177,12 +177,12 @@ def test_manifest_names_are_matched_as_files(
 def test_a_published_file_is_never_truncated(tmp_path: Path) -> None:
     """Killed between the two names of a file, which somebody then moves."""
     target = tmp_path / "a"
-    with written_aside(target) as descriptor:
-        os.write(descriptor, b"precious")
+    with written_aside(target) as file:
+        file.write(b"precious")
     os.link(target, hidden_name(target))
     target.rename(tmp_path / "moved")
-    with written_aside(target) as descriptor:
-        os.write(descriptor, b"new")
+    with written_aside(target) as file:
+        file.write(b"new")
     assert (tmp_path / "moved").read_bytes() == b"precious"
 
 

@@ -11,13 +11,8 @@ from killed_steps import KILLED, killed_at
 
 from pinakes.archive_store.whole_files import written_aside
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
-from pinakes.rewrite.convert_file import (
-    UNCHANGED,
-    WOULD_WRITE,
-    WRITTEN,
-    convert_file,
-    rebuild_file,
-)
+from pinakes.rewrite.convert_file import convert_file, rebuild_file
+from pinakes.rewrite.new_file import UNCHANGED, WOULD_WRITE, WRITTEN
 from pinakes.warc.opening import open_source
 
 DATA = arc(arc_record())

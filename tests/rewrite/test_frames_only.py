@@ -30,17 +30,9 @@ from pinakes.rewrite.replace import (
     Replacement,
     copy_file_with_replacements,
     copy_source_with_replacements,
-    copy_with_replacements,
 )
 
 Copy = Callable[[bytes, Path, Iterable[Replacement]], bytes]
-
-
-def by_kernel(data: bytes, folder: Path, replacements: Iterable[Replacement]) -> bytes:
-    (folder / "old").write_bytes(data)
-    with (folder / "old").open("rb") as old, (folder / "new").open("wb") as new:
-        copy_with_replacements(old.fileno(), new.fileno(), replacements)
-    return (folder / "new").read_bytes()
 
 
 def of_local_files(data: bytes, folder: Path, replacements: Iterable[Replacement]) -> bytes:
@@ -62,7 +54,7 @@ def of_a_source(data: bytes, _: Path, replacements: Iterable[Replacement]) -> by
     return out.getvalue()
 
 
-COPIES = [by_kernel, of_local_files, of_remote_files, of_a_source]
+COPIES = [of_local_files, of_remote_files, of_a_source]
 
 
 @pytest.mark.parametrize("copy", COPIES)

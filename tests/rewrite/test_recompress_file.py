@@ -31,9 +31,9 @@ from hypothesis import strategies as st
 from killed_steps import KILLED, killed_at
 
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
-from pinakes.rewrite.convert_file import UNCHANGED, WOULD_WRITE, WRITTEN
 from pinakes.rewrite.file_parts import iter_parts
 from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
+from pinakes.rewrite.new_file import UNCHANGED, WOULD_WRITE, WRITTEN
 from pinakes.rewrite.recompress import iter_members
 from pinakes.rewrite.recompress_file import plan_file, recompress_file
 from pinakes.warc.opening import open_source

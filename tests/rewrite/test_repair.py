@@ -15,7 +15,7 @@ from killed_steps import KILLED, killed_at
 
 from pinakes.conformance.rules import Severity
 from pinakes.errors import InputRefused
-from pinakes.rewrite.convert_file import UNCHANGED, WOULD_WRITE, WRITTEN
+from pinakes.rewrite.new_file import UNCHANGED, WOULD_WRITE, WRITTEN
 from pinakes.rewrite.repair_file import NOTHING, Repairing, Told, repair_file
 from pinakes.warc.record import IN_MEMORY_BYTES
 from pinakes.warc.replaced_field import decode_line

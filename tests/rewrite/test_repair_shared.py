@@ -10,7 +10,7 @@ from checking import check_paths
 
 from pinakes.conformance.rules import Severity
 from pinakes.errors import InputRefused
-from pinakes.rewrite.convert_file import WRITTEN
+from pinakes.rewrite.new_file import WRITTEN
 from pinakes.rewrite.repair_file import NOTHING, repair_file
 
 _WARCIO = "archives/webrecorder_warcio/test/data"

@@ -289,7 +289,7 @@ def refs(
         for path in paths:
             count = RefsCount()
             replacements = partial(writer.replacements, lines=by_file[str(path)], count=count)
-            rewrite_or_copy(str(path), out / path.name, replacements, count)
+            rewrite_or_copy(partial(rewrite_to, str(path), out / path.name), replacements, count)
             total.add(count)
     return total
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from pinakes.dedupe.write.rewriting import (
     Replacements,
     refuse_equal_names,
     rewrite_or_copy,
+    rewrite_to,
     run_name_of,
 )
 from pinakes.errors import (
@@ -142,7 +144,8 @@ class _Batch:
                 else:
                     folder = Path(self._request.output)
                     folder.mkdir(parents=True, exist_ok=True)
-                    rewrite_or_copy(name, folder / output_name(name), replace, count)
+                    rewrite = partial(rewrite_to, name, folder / output_name(name))
+                    rewrite_or_copy(rewrite, replace, count)
 
     def rewrite_in_place(self, files: ArchiveFiles) -> None:
         """Each file aside; then, where all references prove right, into their places."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
+import hashlib
 import time
 from collections.abc import Callable
 from typing import BinaryIO, TypeVar
 
-from pinakes.errors import StoreUnavailable
+from pinakes.errors import DigestMismatch, StoreUnavailable
 
 from .port import ArchiveStore, WritingLost
 
 T = TypeVar("T")
+_PIECE_BYTES = 1 << 20
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 5.0
 
 
@@ -45,19 +46,37 @@ def write_anew(
 
 
 def publish_copy(
-    store: ArchiveStore, content: BinaryIO, name: str, *, token: str, place: str = ""
-) -> None:
-    """Publish all of `content`, from its first byte; errors name `place`, or else `name`.
+    store: ArchiveStore,
+    content: BinaryIO,
+    name: str,
+    *,
+    token: str,
+    replace: bool = False,
+    place: str = "",
+) -> tuple[int, str]:
+    """Publish all of `content`, from its first byte, after reading it back and comparing.
+
+    Return its size and SHA-256.  Errors name `place`, or else `name`.
 
     Raises:
-        InputRefused: the name is taken.
+        DigestMismatch: the stored bytes differ from `content`.
+        InputRefused: a file of that name exists, without `replace`.
         StoreUnavailable: as the store.
     """
 
-    def write() -> None:
+    def write() -> tuple[int, str]:
         content.seek(0)
+        state, size = hashlib.sha256(), 0
         with store.create_aside(token) as aside:
-            shutil.copyfileobj(content, aside.file, 1 << 20)
+            while piece := content.read(_PIECE_BYTES):
+                state.update(piece)
+                size += len(piece)
+                aside.file.write(piece)
+            if aside.checksum() != state.hexdigest():
+                raise DigestMismatch("what was stored is not what was read", file=place or name)
+            if replace:
+                store.delete(name)
             aside.publish(name)
+        return size, state.hexdigest()
 
-    write_anew(write, place or name)
+    return write_anew(write, place or name)

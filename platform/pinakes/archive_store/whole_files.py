@@ -14,12 +14,16 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 from pinakes.errors import Conflict, InputRefused, StoreUnavailable
+from pinakes.warc.opening import open_file
+from pinakes.warc.source import SeekableFile
 
 from .local_files import link_new, make_folder, sync_folder
 
@@ -40,9 +44,71 @@ def hidden_name(target: Path) -> Path:
     return target.with_name(f".{os.fsdecode(name)}{_SUFFIX}")
 
 
+class HiddenFile:
+    """A file under a hidden name, until it is published."""
+
+    def __init__(self, target: Path, hidden: Path, file: BinaryIO) -> None:
+        self._target, self._hidden = target, hidden
+        self.file = file
+
+    def open(self) -> BinaryIO:
+        """Open what was written for reading, unbuffered; nothing may be written afterwards."""
+        self.file.flush()
+        return cast("BinaryIO", self._hidden.open("rb", buffering=0))
+
+    def publish(self, *, replace: bool = False) -> None:
+        """Bring it to disk and give it its name.
+
+        Raises:
+            InputRefused: the name is taken, without `replace`.
+        """
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        if replace:
+            put_in_place(self._hidden, self._target)
+            return
+        try:
+            link_new(self._hidden, self._target)
+        except FileExistsError as error:
+            raise _exists_already(self._target) from error
+
+
+class _Written(io.FileIO):
+    """A file that is written by calls that can be counted: tests end the process at each."""
+
+    def write(self, data: Any, /) -> int:
+        return os.write(self.fileno(), data)
+
+
 @contextmanager
-def written_aside(target: Path, *, replace: bool = False) -> Iterator[int]:
-    """Give a descriptor to write to; publish the file as `target` if all went well.
+def hidden_file(target: Path) -> Iterator[HiddenFile]:
+    """Give a file to write beside `target`; it is removed at the end unless it was published.
+
+    Errors of the operating system pass through: see `written_aside`.
+
+    Raises:
+        Conflict: another process is writing it.
+    """
+    hidden = hidden_name(target)
+    descriptor = _open_locked(hidden, target)
+    try:
+        os.ftruncate(descriptor, 0)
+        file = io.BufferedRandom(_Written(descriptor, "r+", closefd=False))
+        try:
+            yield HiddenFile(target, hidden, cast("BinaryIO", file))
+        finally:
+            with suppress(FileNotFoundError):
+                hidden.unlink()
+            # What a file that was given up has not written is not missed.
+            with suppress(OSError):
+                file.close()
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def written_aside(target: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
+    """Give a file to write to; publish it as `target` if all went well.
 
     With `replace` it takes the place of a file that is there, at once.
 
@@ -54,31 +120,51 @@ def written_aside(target: Path, *, replace: bool = False) -> Iterator[int]:
     """
     if not replace:
         require_absent(target)
-    hidden = hidden_name(target)
-    descriptor = _open_locked(hidden, target)
+    with _translated(target), hidden_file(target) as aside:
+        yield aside.file
+        aside.publish(replace=replace)
+
+
+class OutputFolder:
+    """A folder of a user, into which new files are put: `rewrite.new_file.NewFiles`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def named(self, name: str) -> str:
+        """The path of a file."""
+        return str(self._folder / name)
+
+    def has(self, name: str) -> bool:
+        """Whether anything has this name."""
+        remove_leftover(self._folder / name)
+        return os.path.lexists(self._folder / name)
+
+    def open(self, name: str) -> AbstractContextManager[SeekableFile]:
+        """Open a file for reading; `Raises` InputRefused where that cannot be."""
+        return open_file(self._folder / name)
+
+    @contextmanager
+    def create_aside(self, name: str) -> Iterator[HiddenFile]:
+        """A file to write; `Raises` as `written_aside`."""
+        target = self._folder / name
+        with _translated(target), hidden_file(target) as aside:
+            yield aside
+
+
+@contextmanager
+def _translated(target: Path) -> Iterator[None]:
     try:
-        os.ftruncate(descriptor, 0)
-        try:
-            yield descriptor
-            os.fsync(descriptor)
-            if replace:
-                put_in_place(hidden, target)
-            else:
-                _publish(hidden, target)
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise StoreUnavailable(
-                    "the disk is full; nothing was published: make room and run it again",
-                    file=str(target),
-                ) from error
-            if error.errno in _REFUSED:
-                raise InputRefused(_REFUSED[error.errno], file=str(target)) from error
-            raise
-        finally:
-            with suppress(FileNotFoundError):
-                hidden.unlink()
-    finally:
-        os.close(descriptor)
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreUnavailable(
+                "the disk is full; nothing was published: make room and run it again",
+                file=str(target),
+            ) from error
+        if error.errno in _REFUSED:
+            raise InputRefused(_REFUSED[error.errno], file=str(target)) from error
+        raise
 
 
 def require_absent(target: Path) -> None:
@@ -150,13 +236,6 @@ def _is_unpublished(descriptor: int, hidden: Path) -> bool:
         hidden.unlink()
         return False
     return True
-
-
-def _publish(hidden: Path, target: Path) -> None:
-    try:
-        link_new(hidden, target)
-    except FileExistsError as error:
-        raise _exists_already(target) from error
 
 
 def _exists_already(target: Path) -> InputRefused:

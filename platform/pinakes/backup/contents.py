@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, fields
 from io import BytesIO
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from pinakes.archive_store.anew import write_anew
+from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
 from pinakes.archive_store.text_lines import iter_text_lines
 from pinakes.errors import ConfigError, DigestMismatch, SchemaError
@@ -29,7 +29,6 @@ FORMAT = 1
 _OWN_SHA256 = "sha256"
 """Of backup.json and begun.json; those of earlier versions have none."""
 T = TypeVar("T")
-_PIECE_BYTES = 1 << 20
 
 
 class FileLine(NamedTuple):
@@ -69,29 +68,8 @@ class BackupFacts(Begun):
 def store_file(
     content: BinaryIO, store: ArchiveStore, name: str, *, token: str, replace: bool = False
 ) -> FileLine:
-    """Publish all of `content`, after reading it back and comparing.
-
-    Raises:
-        DigestMismatch: the stored bytes differ from `content`.
-        InputRefused: a file of that name exists, without `replace`.
-    """
-
-    def write() -> FileLine:
-        content.seek(0)
-        state, size = hashlib.sha256(), 0
-        with store.create_aside(token) as aside:
-            while piece := content.read(_PIECE_BYTES):
-                state.update(piece)
-                size += len(piece)
-                aside.file.write(piece)
-            if aside.checksum() != state.hexdigest():
-                raise DigestMismatch("what was stored is not what was read", file=name)
-            if replace:
-                store.delete(name)
-            aside.publish(name)
-        return FileLine(name, size, state.hexdigest())
-
-    return write_anew(write, name)
+    """`publish_copy` of a file of a backup."""
+    return FileLine(name, *publish_copy(store, content, name, token=token, replace=replace))
 
 
 def write_text(store: ArchiveStore, name: str, text: str, *, token: str) -> FileLine:

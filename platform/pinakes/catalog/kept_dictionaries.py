@@ -14,8 +14,10 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import closing
+from io import BytesIO
 from typing import NamedTuple
 
+from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.warc.zstd_format import LIMIT_BYTES
@@ -78,7 +80,7 @@ def keep_dictionary(
     is in use.
 
     Raises:
-        DigestMismatch: what was stored is not what was written; nothing was published.
+        DigestMismatch: what was stored is not what was read; nothing was published.
         StoreUnavailable: as the store does.
     """
     there = kept_dictionaries(archive, collection)
@@ -88,15 +90,11 @@ def keep_dictionary(
         return there[-1]
     number = there[-1].number + 1 if there else 1
     kept = KeptDictionary(collection, number, *identity)
-    with archive.create_aside(token) as aside:
-        aside.file.write(content)
-        if aside.checksum() != digest:
-            raise DigestMismatch("what was stored is not what was written", file=kept.name)
-        try:
-            aside.publish(kept.name)
-        except InputRefused:
-            if archive.size(kept.name) is None:
-                raise
+    try:
+        publish_copy(archive, BytesIO(content), kept.name, token=token)
+    except InputRefused:
+        if archive.size(kept.name) is None:
+            raise
     return kept
 
 

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from .wacz_file import WaczFile
 
@@ -51,10 +51,11 @@ def _json(value: Mapping[str, object]) -> bytes:
     return f"{json.dumps(value, indent=2)}\n".encode()
 
 
-def hash_written(descriptor: int) -> tuple[int, str]:
+def hash_written(file: BinaryIO) -> tuple[int, str]:
     """Size and SHA-256 of what was written, read back."""
+    file.flush()
     sha256, at = hashlib.sha256(), 0
-    while piece := os.pread(descriptor, _PIECE_BYTES, at):
+    while piece := os.pread(file.fileno(), _PIECE_BYTES, at):
         sha256.update(piece)
         at += len(piece)
     return at, sha256.hexdigest()

@@ -123,19 +123,18 @@ class Exporter:
         """
         contents, report = self._survey(request)
         on_total(report.archive_bytes)
-        with written_aside(target) as descriptor:
-            with open(descriptor, "r+b", closefd=False) as file:
-                moment = datetime.fromtimestamp(contents.written_ms / 1000, timezone.utc)
-                out = WaczFile(cast("BinaryIO", file), moment, self._space.folder)
-                try:
-                    with self._unless_changed(contents):
-                        self._write(out, contents, request, report, moment, advance)
-                    out.close()
-                except BaseException:
-                    out.give_up()
-                    raise
+        with written_aside(target) as file:
+            moment = datetime.fromtimestamp(contents.written_ms / 1000, timezone.utc)
+            out = WaczFile(file, moment, self._space.folder)
+            try:
+                with self._unless_changed(contents):
+                    self._write(out, contents, request, report, moment, advance)
+                out.close()
+            except BaseException:
+                out.give_up()
+                raise
             self._at("written")
-            report.size, report.sha256 = hash_written(descriptor)
+            report.size, report.sha256 = hash_written(file)
             require_unchanged(self._rows, contents)
             self._at("checked")
         self._at("published")

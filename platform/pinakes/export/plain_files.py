@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from pinakes.archive_store.located import open_place, size_at
 from pinakes.archive_store.whole_files import written_aside
@@ -72,16 +71,15 @@ class FilesExporter:
         if not places:
             raise InputRefused("no archive files: nothing to write", file=str(target))
         refuse_equal_names(places)
-        with written_aside(target) as descriptor:
-            with open(descriptor, "r+b", closefd=False) as file:
-                out = WaczFile(cast("BinaryIO", file), self._moment, self._space.folder)
-                try:
-                    described = self._write(out, places, target, advance)
-                    out.close()
-                except BaseException:
-                    out.give_up()
-                    raise
-            size, sha256 = hash_written(descriptor)
+        with written_aside(target) as file:
+            out = WaczFile(file, self._moment, self._space.folder)
+            try:
+                described = self._write(out, places, target, advance)
+                out.close()
+            except BaseException:
+                out.give_up()
+                raise
+            size, sha256 = hash_written(file)
             return described._replace(size=size, sha256=sha256)
 
     def _write(

@@ -89,7 +89,7 @@ def _candidates(name: str, content: Content, suffix: str | None) -> Iterator[str
 
 def _write(target: Path, content: Content) -> int:
     size = 0
-    with written_aside(target) as descriptor, os.fdopen(os.dup(descriptor), "wb") as out:
+    with written_aside(target) as out:
         for piece in content():
             size += out.write(piece)
     return size

@@ -40,8 +40,8 @@ from pinakes.hbase_schema.generation_names import (
     ending_in,
     ending_of,
 )
-from pinakes.rewrite.convert_file import UNCHANGED, WRITTEN
 from pinakes.rewrite.file_parts import Bytes
+from pinakes.rewrite.new_file import UNCHANGED, WRITTEN
 from pinakes.rewrite.recompress import require_same
 from pinakes.rewrite.recompress_file import (
     PLANNED,

@@ -1,28 +1,24 @@
-"""One ARC file to one WARC file in a folder: written aside, verified, then published."""
+"""One ARC file to one WARC file: written aside, verified, then published."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pinakes.archive_store.located import open_place
-from pinakes.archive_store.whole_files import remove_leftover, written_aside
-from pinakes.errors import InputRefused
+from pinakes.archive_store.whole_files import OutputFolder, written_aside
 from pinakes.warc.file_names import base_name, without_compression
-from pinakes.warc.opening import open_source
+from pinakes.warc.file_progress import Advance
 from pinakes.warc.record import Finding
 from pinakes.warc.source import Source
 from pinakes.warc.write import gzip_member, record_pieces
 
 from .arc_parts import ArcRecord, Stretch, findings_of
 from .convert import Survey, iter_converted, survey_arc, warc_name
-from .copying import write_all
+from .new_file import WOULD_WRITE, NewFiles, write_checked
 from .rebuild import rebuild_arc, verify_alone, verify_conversion
-
-WRITTEN, UNCHANGED, WOULD_WRITE = "written", "unchanged", "would write"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,31 +65,46 @@ def convert_file(
     *,
     verify: bool = False,
     dry_run: bool = False,
-    advance: Callable[[int], None] | None = None,
+    advance: Advance | None = None,
 ) -> Conversion:
-    """Convert the file at `arc`, a path or URL, into `folder`; the same bytes each time.
+    """`convert_source` of the file at `arc`, a path or URL, into a folder."""
+    with open_place(arc) as source:
+        return convert_source(
+            source, arc, OutputFolder(folder), verify=verify, dry_run=dry_run, advance=advance
+        )
+
+
+def convert_source(
+    source: Source,
+    arc: str,
+    files: NewFiles,
+    *,
+    verify: bool,
+    dry_run: bool = False,
+    advance: Advance | None = None,
+) -> Conversion:
+    """Convert an ARC file, which is that at `arc`; the same bytes each time.
 
     Idempotent: an equal WARC file that exists already is left as it is.  With `verify` the
     ARC is rebuilt from the written file before that is published.  `advance` is called with
     the number of ARC bytes done.
 
     Raises:
-        InputRefused: if `arc` is not an ARC file, changed while it was read, or would
+        InputRefused: if it is not an ARC file, changed while it was read, or would
             replace another file.
         DigestMismatch: if the verification fails; nothing is published then.
-        Conflict, StoreUnavailable: as `written_aside`.
+        Conflict, StoreUnavailable: as `new_file.write_checked`.
     """
-    with open_place(arc) as source:
-        survey = survey_arc(source)
-        target = folder / warc_name(survey.name, compressed=survey.compressed)
-        result = Conversion(arc=arc, warc=str(target))
-        pieces = _with_progress(warc_pieces(source, survey, result), source, result, advance)
+    survey = survey_arc(source)
+    name = warc_name(survey.name, compressed=survey.compressed)
+    result = Conversion(arc=arc, warc=files.named(name))
+    pieces = _with_progress(warc_pieces(source, survey, result), source, result, advance)
 
-        def check(written: Source) -> None:
-            if verify:
-                result.verified_bytes = verify_conversion(source, written)
+    def check(written: Source) -> None:
+        if verify:
+            result.verified_bytes = verify_conversion(source, written)
 
-        result.outcome = write_checked(pieces, target, source, check, dry_run=dry_run)
+    result.outcome = write_checked(files, name, source, pieces, check, dry_run=dry_run)
     return result
 
 
@@ -109,9 +120,9 @@ def rebuild_file(warc: str, folder: Path) -> Path:
         verify_alone(source)
         stem = without_compression(base_name(warc)).removesuffix(".warc")
         target = folder / f"{stem}.arc"
-        with written_aside(target) as descriptor:
+        with written_aside(target) as out:
             for piece in rebuild_arc(source):
-                write_all(descriptor, piece)
+                out.write(piece)
             source.check_unchanged()
     return target
 
@@ -128,7 +139,7 @@ def _with_progress(
     pieces: Iterable[bytes | memoryview],
     source: Source,
     result: Conversion,
-    advance: Callable[[int], None] | None,
+    advance: Advance | None,
 ) -> Iterator[bytes | memoryview]:
     """The same pieces; calls `advance` in proportion to the bytes written."""
     told = 0
@@ -140,58 +151,3 @@ def _with_progress(
             advance(step)
     if advance is not None:
         advance(source.size - told)
-
-
-def write_checked(
-    pieces: Iterable[bytes | memoryview],
-    target: Path,
-    source: Source,
-    check: Callable[[Source], None],
-    *,
-    dry_run: bool,
-) -> str:
-    """Write a new file of these pieces, which are made of `source`: `WRITTEN`, or why it was not.
-
-    `check` is given what was written before that is published, or the equal file that was there.
-    With `dry_run` the pieces are drawn, and nothing is checked.
-
-    Raises:
-        InputRefused: another file is there, or `source` changed meanwhile.
-        Conflict, StoreUnavailable: as `written_aside`; and what `check` raises.
-    """
-    outcome = WOULD_WRITE
-    if os.path.lexists(target):
-        with open_source(target) as existing:
-            require_equal(pieces, existing)
-            remove_leftover(target)
-            check(existing)
-        outcome = UNCHANGED
-    elif dry_run:
-        for _ in pieces:
-            pass
-    else:
-        with written_aside(target) as descriptor:
-            for piece in pieces:
-                write_all(descriptor, piece)
-            with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
-                check(Source(file, name=str(target)))
-            source.check_unchanged()
-        outcome = WRITTEN
-    source.check_unchanged()
-    return outcome
-
-
-def require_equal(pieces: Iterable[bytes | memoryview], existing: Source) -> None:
-    """Raise InputRefused unless the existing file has exactly these bytes."""
-    at = 0
-    for piece in pieces:
-        if existing.view(at, len(piece)) != piece:
-            break
-        at += len(piece)
-    else:
-        if at == existing.size:
-            return
-    raise InputRefused(
-        "exists already with other content: move it, or give another folder",
-        file=existing.name,
-    )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, Protocol
 
 from pinakes.errors import PinakesError
+from pinakes.warc.source import Source
 
 _COPY_BYTES = 1 << 22
 _SHORT_BYTES = 1 << 15
@@ -30,13 +30,11 @@ class Copy(Protocol):
     def flush(self) -> None: ...
 
 
-class PlainCopy:
-    """A copy by reading and writing; `pieces(start, end)` are those of the old file."""
+class WindowCopy:
+    """A copy from a `Source`."""
 
-    def __init__(
-        self, pieces: Callable[[int, int], Iterable[bytes | memoryview]], target: BinaryIO
-    ) -> None:
-        self._pieces, self._target = pieces, target
+    def __init__(self, source: Source, target: BinaryIO) -> None:
+        self._source, self._target = source, target
         self.written = 0
 
     def write(self, piece: bytes | memoryview) -> None:
@@ -47,19 +45,8 @@ class PlainCopy:
 
     def copy(self, start: int, end: int) -> None:
         """`[start, end)` of the old file."""
-        for piece in self._pieces(start, end):
+        for piece in self._source.pieces(start, end, _COPY_BYTES):
             self.write(piece)
-
-
-def read_pieces(source: BinaryIO, start: int, end: int) -> Iterator[bytes]:
-    """`[start, end)` of a file that nothing else reads from."""
-    source.seek(start)
-    while start < end:
-        piece = source.read(min(end - start, _COPY_BYTES))
-        if not piece:
-            raise _became_shorter(start)
-        yield piece
-        start += len(piece)
 
 
 class KernelCopy:
@@ -97,12 +84,8 @@ class KernelCopy:
                 self.write(piece)
                 count = len(piece)
             if not count:
-                raise _became_shorter(start)
+                raise PinakesError(f"the file became shorter while it was copied, at {start}")
             start += count
-
-
-def _became_shorter(at: int) -> PinakesError:
-    return PinakesError(f"the file became shorter while it was copied, at {at}")
 
 
 def _copy_some(source: int, target: int, offset: int, count: int) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pinakes.archive_store.located import open_place, output_name
+from pinakes.archive_store.whole_files import OutputFolder
 from pinakes.errors import InputRefused
 from pinakes.warc import zstd_frames
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
@@ -17,9 +18,9 @@ from pinakes.warc.record import DamagedStretch, Finding
 from pinakes.warc.source import Source
 from pinakes.warc.zstd_format import DICTIONARY_MAGIC, FRAME_MAGIC
 
-from .convert_file import WOULD_WRITE, write_checked
 from .file_parts import Bytes, Part, iter_parts
 from .member_forms import MemberForm
+from .new_file import WOULD_WRITE, NewFiles, write_checked
 from .recompress import Content, iter_members, require_same
 
 PLANNED = "planned"
@@ -108,32 +109,55 @@ def recompress_file(
     threads: int = 1,
     advance: Advance = no_advance,
 ) -> Recompression:
-    """Write the file at `place`, a path or URL, into `folder` in another form.
+    """`recompress_source` of the file at `place`, a path or URL, into a folder."""
+    with open_place(place) as source, FileProgress(advance, source.size, passes=_PASSES) as done:
+        source.watch(done.reached)
+        return recompress_source(
+            source,
+            place,
+            form,
+            OutputFolder(folder),
+            dry_run=dry_run,
+            min_saving=min_saving,
+            threads=threads,
+        )
+
+
+def recompress_source(
+    source: Source,
+    place: str,
+    form: MemberForm,
+    files: NewFiles,
+    *,
+    dry_run: bool = False,
+    min_saving: float = 0,
+    threads: int = 1,
+    reads: Callable[[Source], None] = lambda written: None,
+) -> Recompression:
+    """Write a file, which is that at `place`, in another form.
 
     The same bytes each time; an equal file that exists already is left as it is.  The new file is
     read again and compared before it is published; none is, if it saves less than `min_saving`.
+    `reads` is called with what is there to be compared, before that is read.
 
     Raises:
         MalformedRecord: bytes of the file cannot be read.
         InputRefused: it has no record, changed while it was read, or would replace another file.
         DigestMismatch: what was written is not the same; nothing is published then.
-        Conflict, StoreUnavailable: as `written_aside`.
+        Conflict, StoreUnavailable: as `new_file.write_checked`.
     """
-    with open_place(place) as source, FileProgress(advance, source.size, passes=_PASSES) as done:
-        source.watch(done.reached)
-        target = folder / form.name(output_name(place))
-        result = Recompression(file=place, target=str(target), bytes_before=source.size)
-        pieces = worthwhile(
-            member_pieces(source, form, result, threads=threads), result, min_saving
-        )
+    name = form.name(output_name(place))
+    result = Recompression(file=place, target=files.named(name), bytes_before=source.size)
+    pieces = worthwhile(member_pieces(source, form, result, threads=threads), result, min_saving)
 
-        def check(written: Source) -> None:
-            result.content = require_same(source, written)
+    def check(written: Source) -> None:
+        reads(written)
+        result.content = require_same(source, written)
 
-        try:
-            result.outcome = write_checked(pieces, target, source, check, dry_run=dry_run)
-        except SavesTooLittleError:
-            return result.left_as_it_is(TOO_LITTLE)
+    try:
+        result.outcome = write_checked(files, name, source, pieces, check, dry_run=dry_run)
+    except SavesTooLittleError:
+        return result.left_as_it_is(TOO_LITTLE)
     return result
 
 

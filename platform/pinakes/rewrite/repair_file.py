@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.archive_store.located import open_place, output_name
+from pinakes.archive_store.whole_files import OutputFolder
 from pinakes.conformance.subject import Subject
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
@@ -20,8 +21,8 @@ from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
 
-from .convert_file import WOULD_WRITE, write_checked
 from .file_parts import Bytes
+from .new_file import WOULD_WRITE, write_checked
 from .repair import Repair, errors_of, iter_repairs
 from .replace import iter_with_replacements
 from .shared_members import unsplittable_members
@@ -92,7 +93,8 @@ def repair_file(
     """
     with open_place(place) as source, FileProgress(advance, source.size, passes=_PASSES) as done:
         source.watch(done.reached)
-        result = Repairing(file=place, target=str(folder / output_name(place)))
+        files, name = OutputFolder(folder), output_name(place)
+        result = Repairing(file=place, target=files.named(name))
         unsplittable = unsplittable_members(source)
         arc_hint = ""
         for repair in iter_repairs(source, unsplittable):
@@ -113,8 +115,7 @@ def repair_file(
         def check(written: Source) -> None:
             result.proven_bytes = require_repaired(source, written, unsplittable)
 
-        target = Path(result.target)
-        result.outcome = write_checked(pieces, target, source, check, dry_run=dry_run)
+        result.outcome = write_checked(files, name, source, pieces, check, dry_run=dry_run)
     return result
 
 

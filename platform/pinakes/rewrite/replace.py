@@ -10,7 +10,6 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
@@ -19,11 +18,11 @@ from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.members import compression_at, why_not_written
 from pinakes.warc.record import Record
 from pinakes.warc.slices import iter_slice
-from pinakes.warc.source import SeekableFile, Source
+from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 from pinakes.warc.zstd_dictionary import dictionary_of
 
-from .copying import Copy, KernelCopy, PlainCopy, read_pieces
+from .copying import Copy, KernelCopy, WindowCopy
 from .frame_guard import frames_only
 
 
@@ -91,35 +90,28 @@ def watched(
     source.watch(done.reached)
 
 
-def copy_with_replacements(source: int, target: int, replacements: Iterable[Replacement]) -> int:
+def copy_file_with_replacements(
+    source: BinaryIO, target: BinaryIO, size: int, replacements: Iterable[Replacement]
+) -> int:
     """Write the bytes of `source` to `target` with replacements; return the bytes written.
 
-    Both are open file descriptors.  Replacements are in order of offset and do not
-    overlap.
+    `size` is that of the source.  Either may be remote; between local files the kernel copies, to
+    where the descriptor of `target` stands, and others may read from `source` meanwhile.
+    Replacements are in order of offset and do not overlap.
 
     Raises:
         PinakesError: if they overlap.
         InputRefused: `source` is a Zstandard file, and they are not frames for it.
         StoreUnavailable: if the disk is full.
-    """
-    replacements = _guarded(_Descriptor(source), replacements)
-    return _copy(KernelCopy(source, target), os.fstat(source).st_size, replacements)
-
-
-def copy_file_with_replacements(
-    source: BinaryIO, target: BinaryIO, size: int, replacements: Iterable[Replacement]
-) -> int:
-    """The same between files that may be remote; `size` is that of the source in bytes.
-
-    Nothing else may read from `source` meanwhile.  Also raises what the files raise.
+    And what the files raise.
     """
     try:
         descriptors = source.fileno(), target.fileno()
     except OSError:  # not a local file: io.UnsupportedOperation is an OSError
-        replacements = _guarded(source, replacements)
-        return _copy(PlainCopy(partial(read_pieces, source), target), size, replacements)
-    replacements = _guarded(_Descriptor(descriptors[0]), replacements)
-    return _copy(KernelCopy(*descriptors), size, replacements)
+        opened = Source(source, name="", size=size)
+        return copy_source_with_replacements(opened, target, replacements)
+    guarded = _only_frames(Source(_Descriptor(descriptors[0]), name=""), replacements)
+    return _copy(KernelCopy(*descriptors), size, guarded)
 
 
 def copy_source_with_replacements(
@@ -128,13 +120,13 @@ def copy_source_with_replacements(
     """The same from a source, which others may read meanwhile: it gets another window."""
     window = source.again()
     replacements = _only_frames(window, replacements)
-    return _copy(PlainCopy(window.pieces, target), source.size, replacements)
+    return _copy(WindowCopy(window, target), source.size, replacements)
 
 
 def iter_with_replacements(
     source: Source, replacements: Iterable[Replacement]
 ) -> Iterator[bytes | memoryview]:
-    """The bytes of the new file, in pieces.  `Raises` as `copy_with_replacements`."""
+    """The bytes of the new file, in pieces.  `Raises` as `copy_file_with_replacements`."""
     window, at = source.again(), 0
     for offset, length, pieces in _only_frames(window, replacements):
         _require_order(at, offset, length, source.size)
@@ -160,10 +152,6 @@ class _Descriptor:
         base = os.fstat(self._descriptor).st_size if whence == os.SEEK_END else 0
         self._at = base + offset
         return self._at
-
-
-def _guarded(file: SeekableFile, replacements: Iterable[Replacement]) -> Iterator[Replacement]:
-    return _only_frames(Source(file, name=""), replacements)
 
 
 def _only_frames(source: Source, replacements: Iterable[Replacement]) -> Iterator[Replacement]:

@@ -14,6 +14,7 @@ from deflate import DeflateError, gzip_decompress
 from isal import igzip_lib, isal_zlib
 
 from .compression import Damage, WholeMember
+from .header import record_bytes
 from .record import IN_MEMORY_BYTES
 from .source import READ_BYTES, Source
 
@@ -159,6 +160,8 @@ def _inflate_whole(source: Source, offset: int) -> tuple[bytes, int]:
     room, step, fed = IN_MEMORY_BYTES, _FIRST_PIECE_BYTES, offset
     parts: list[bytes] = []
     while room > 0 and not inflater.eof:
+        if len(parts) == 1 and (record_bytes(parts[0]) or 0) > IN_MEMORY_BYTES:
+            return b"", 0  # the rest would be inflated twice
         view = source.view(fed, step) if inflater.needs_input else memoryview(b"")
         if inflater.needs_input and not view:
             return b"", 0

@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from .field_names import (
+    CONTENT_LENGTH,
     CONTENT_TYPE_KEY,
     WARC_DATE_KEY,
     WARC_PAYLOAD_DIGEST_KEY,
@@ -23,6 +24,7 @@ from .field_names import (
 )
 
 BLANK = " \t\r"
+_LENGTH = f"\r\n{CONTENT_LENGTH}: ".encode()
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 _FOLD = re.compile(r"\r?\n[ \t]+")
 
@@ -188,3 +190,16 @@ def strip_brackets(uri: str | None) -> str | None:
 def bare_uri(uri: str | None) -> str | None:
     """A target URI without brackets, otherwise as written."""
     return strip_brackets(uri) if uri and uri[0] in "<‹ " else uri
+
+
+def record_bytes(start: bytes) -> int | None:
+    """The length of the record that begins so, closing line ends included, as it says.
+
+    None where it does not say, or not in the usual way.
+    """
+    end = start.find(b"\n\r\n")
+    at = start.find(_LENGTH, 0, end + 3)
+    if end < 0 or at < 0:
+        return None
+    digits = start[at + len(_LENGTH) : start.index(b"\r", at + len(_LENGTH))]
+    return end + 3 + int(digits) + 4 if digits.isdigit() and len(digits) < 19 else None

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from .damage import find_next_record, holds_members
-from .field_names import CONTENT_LENGTH
+from .header import record_bytes
 from .members import compression_of, iter_whole, why_unread
 from .opening import Place, open_source
 from .parse import NotARecord, parse_record
@@ -25,7 +25,6 @@ from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 from .whole import whole_record
 
 _PLAIN_PIECE_BYTES = 1 << 16
-_LENGTH = f"\r\n{CONTENT_LENGTH}: ".encode()
 _FOLDS = b" \t"
 _CRLFCRLF = b"\r\n\r\n"
 Item = Record | DamagedStretch
@@ -157,7 +156,7 @@ class _Walk:
         """Records of an uncompressed file that end as in the standard."""
         while True:
             head = bytes(self.source.view(self.offset, _PLAIN_PIECE_BYTES))
-            size = _record_bytes(head)
+            size = record_bytes(head)
             if size is None or size > IN_MEMORY_BYTES:
                 return
             data = head if size <= len(head) else bytes(self.source.view(self.offset, size))
@@ -212,13 +211,3 @@ class _Walk:
         self.offset = find_next_record(self.source, search_from, members=self.members, arc=self.arc)
         if covered < self.offset:
             yield DamagedStretch(covered, self.offset, reason)
-
-
-def _record_bytes(head: bytes) -> int | None:
-    """The length of the record at the start of `head`, by its Content-Length."""
-    end = head.find(b"\n\r\n")
-    at = head.find(_LENGTH, 0, end + 3)
-    if end < 0 or at < 0:
-        return None
-    digits = head[at + 18 : head.index(b"\r", at + 18)]
-    return end + 3 + int(digits) + 4 if digits.isdigit() and len(digits) < 19 else None

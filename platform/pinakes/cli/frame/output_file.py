@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from pinakes.archive_store.whole_files import hidden_name
+from pinakes.archive_store.whole_files import hidden_file
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError
 from pinakes.index.manifest import ManifestLine, format_line
@@ -30,15 +30,9 @@ def output_file(name: str, console: Console) -> Iterator[BinaryIO]:
             yield device
         return
     target = Path(os.path.realpath(target))
-    aside = hidden_name(target)
-    try:
-        with aside.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(target)
-    finally:
-        aside.unlink(missing_ok=True)
+    with hidden_file(target) as aside:
+        yield aside.file
+        aside.publish(replace=True)
 
 
 @contextmanager

@@ -14,8 +14,5 @@ from pinakes.dedupe.validate.receipt import format_receipt
 def write_receipt(path: Path, result: Validation) -> None:
     """Write what was found; `Raises` as `written_aside`."""
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    with (
-        written_aside(path) as descriptor,
-        open(descriptor, "w", encoding="utf-8", closefd=False) as file,
-    ):
-        file.write(format_receipt(result, made=made, version=__version__) + "\n")
+    with written_aside(path) as file:
+        file.write(f"{format_receipt(result, made=made, version=__version__)}\n".encode())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -213,7 +212,7 @@ def _opened(name: str, console: Console) -> Iterator[BinaryIO]:
     target = Path(name)
     if not target.parent.is_dir():
         raise ConfigError(f"-o {name}: there is no folder {target.parent}")
-    with written_aside(target) as descriptor, os.fdopen(os.dup(descriptor), "wb") as out:
+    with written_aside(target) as out:
         yield out
 
 

@@ -28,8 +28,8 @@ from pinakes.errors import (
     InputRefused,
     PinakesError,
 )
-from pinakes.rewrite.convert_file import UNCHANGED
 from pinakes.rewrite.member_forms import MemberForm
+from pinakes.rewrite.new_file import UNCHANGED
 from pinakes.rewrite.recompress_file import PLANNED, TOO_LITTLE, Recompression
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.zstd_dictionary import dictionary_in

@@ -46,7 +46,7 @@ from pinakes.recompression.stored import (
     TasksOf,
     ToRecompress,
 )
-from pinakes.rewrite.convert_file import UNCHANGED
+from pinakes.rewrite.new_file import UNCHANGED
 from pinakes.rewrite.recompress_file import TOO_LITTLE, Recompression
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_progress import Advance, no_advance

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
@@ -143,7 +142,7 @@ def _measure(sampler: Sampler, files: int, level: int, console: Console) -> list
 
 
 def _write(target: Path, dictionary: bytes) -> None:
-    with written_aside(target) as descriptor, os.fdopen(os.dup(descriptor), "wb") as out:
+    with written_aside(target) as out:
         out.write(dictionary)
 
 

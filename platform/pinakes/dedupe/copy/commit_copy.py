@@ -17,12 +17,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from pinakes.archive_store.local_files import drop_pages, make_folder, sync_folder
 from pinakes.archive_store.whole_files import hidden_name, keep_as, written_aside
 from pinakes.dedupe.validate.receipt import FileFacts, Receipt
 from pinakes.errors import DigestMismatch, InputRefused
-from pinakes.rewrite.replace import copy_with_replacements
+from pinakes.rewrite.replace import copy_file_with_replacements
 from pinakes.warc.opening import open_source
 
 from .copy_steps import DONE, FolderPlace, Step, has_bytes, plan_steps, require_permission
@@ -104,24 +105,24 @@ def _copy_one(plan: CopyPlan, step: Step) -> None:
         keep_as(old, kept)
     else:
         make_folder(place.parent)
-        with written_aside(place, replace=True) as descriptor:
-            _copy_file(plan.source / facts.name, descriptor)
-            _require_read_back(descriptor, place, facts)
+        with written_aside(place, replace=True) as out:
+            _copy_file(plan.source / facts.name, out)
+            _require_read_back(out, place, facts)
             keep_as(old, kept)
     if old != place:
         old.unlink()
         sync_folder(old.parent)
 
 
-def _copy_file(source: Path, target: int) -> None:
+def _copy_file(source: Path, target: BinaryIO) -> None:
     with open_source(source) as watched, source.open("rb") as file:
-        copy_with_replacements(file.fileno(), target, ())
+        copy_file_with_replacements(file, target, watched.size, ())
         watched.check_unchanged()
 
 
-def _require_read_back(descriptor: int, place: Path, facts: FileFacts) -> None:
+def _require_read_back(out: BinaryIO, place: Path, facts: FileFacts) -> None:
     """Read from the disk what was written aside for `place`, and compare it with the receipt."""
-    os.fsync(descriptor)
-    drop_pages(descriptor)  # so that reading it back reads the disk
+    os.fsync(out.fileno())
+    drop_pages(out.fileno())  # so that reading it back reads the disk
     if not has_bytes(hidden_name(place), facts.size, facts.sha256):
         raise DigestMismatch("what was written reads back as other bytes", file=str(place))

@@ -26,7 +26,7 @@ from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.decide.resolve import Comparing
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.validate.file_pairs import Witnesses
-from pinakes.dedupe.validate.folders import Validation, validate_files
+from pinakes.dedupe.validate.folders import Proven, Validation, validate_files
 from pinakes.dedupe.write.duplicates import Duplicates
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
@@ -34,6 +34,7 @@ from pinakes.dedupe.write.rewriting import (
     Replacements,
     refuse_equal_names,
     rewrite_or_copy,
+    rewrite_to,
     run_name_of,
 )
 from pinakes.errors import (
@@ -99,6 +100,7 @@ class FilesRun:
         self._on_problem = on_problem
         self._stack = ExitStack()
         self._readable: list[str] = []
+        self._proven: dict[str, Proven] = {}
         self._sizes = {name: size_at(name) or 0 for name in request.names}
 
     def __enter__(self) -> FilesRun:
@@ -181,7 +183,7 @@ class FilesRun:
             size = self._sizes[name]
             try:
                 with FileProgress(progress.advance, size, passes=_PASSES) as done:
-                    _write_one(name, output, _watched(replace, done), count)
+                    self._write_one(name, output, _watched(replace, done), count)
             except (InputRefused, DigestMismatch, Conflict) as failure:
                 self._on_problem(failure)
                 self._readable.remove(name)
@@ -189,6 +191,22 @@ class FilesRun:
             for problem in count.problems:
                 self._on_problem(problem)
             yield FileDone(name, size, count)
+
+    def _write_one(
+        self, place: str, output: Path | None, replace: Replacements, count: RefsCount
+    ) -> None:
+        if output is None:
+            with open_place(place) as source:
+                _drain(replace(source))
+            return
+
+        def note(before: Source, after: Source) -> None:
+            if count.records:  # else it is a copy, which is quickly compared
+                self._proven[place] = Proven(before.again().sha256(), after.again().sha256())
+
+        output.mkdir(parents=True, exist_ok=True)
+        rewrite = partial(rewrite_to, place, output / output_name(place))
+        rewrite_or_copy(rewrite, replace, count, proven=note)
 
     def _size_of_readable(self) -> int:
         return sum(self._sizes[name] for name in self._readable)
@@ -202,7 +220,13 @@ class FilesRun:
     ) -> Validation:
         """Read all files once more, before and after, and follow every reference."""
         progress.begin(files_step(4), self._size_of_readable())
-        return validate_files(self._readable, output, witnesses=witnesses, advance=progress.advance)
+        return validate_files(
+            self._readable,
+            output,
+            proven=self._proven,
+            witnesses=witnesses,
+            advance=progress.advance,
+        )
 
 
 def _watched(replace: Replacements, done: FileProgress) -> Replacements:
@@ -210,15 +234,6 @@ def _watched(replace: Replacements, done: FileProgress) -> Replacements:
         return watched(replace(source), source, done)
 
     return replacements
-
-
-def _write_one(place: str, output: Path | None, replace: Replacements, count: RefsCount) -> None:
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        rewrite_or_copy(place, output / output_name(place), replace, count)
-        return
-    with open_place(place) as source:
-        _drain(replace(source))
 
 
 def _drain(items: Iterable[object]) -> None:

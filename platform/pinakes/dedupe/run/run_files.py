@@ -53,15 +53,10 @@ class RunFiles:
         self.folder.mkdir(parents=True, exist_ok=True)
         # Keys are those of the lines beside them.
         (self.folder / ORIGINAL_KEYS).unlink(missing_ok=True)
-        with (
-            written_aside(self.folder / DECIDED) as descriptor,
-            open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="\n",
-                 closefd=False) as file,
-        ):  # fmt: skip
+        with written_aside(self.folder / DECIDED) as file:
             for line in lines:
                 if line.is_duplicate:
-                    file.write(format_line(line) + "\n")
-            file.flush()
+                    file.write(f"{format_line(line)}\n".encode("utf-8", "surrogateescape"))
             self.write_json(COUNTS, counts)
 
     def read_decided(self) -> Iterator[ManifestLine]:
@@ -75,10 +70,7 @@ class RunFiles:
     def write_original_keys(self, keys: Iterable[bytes]) -> None:
         """Keep the row key of each decided line's original, in the order of the lines."""
         path = self.folder / ORIGINAL_KEYS
-        with (
-            written_aside(path, replace=True) as descriptor,
-            open(descriptor, "wb", closefd=False) as file,
-        ):
+        with written_aside(path, replace=True) as file:
             file.writelines(key + b"\n" for key in keys)
 
     def by_file(self) -> Iterator[tuple[str, list[tuple[ManifestLine, bytes]]]]:
@@ -142,13 +134,8 @@ class RunFiles:
     def write_json(self, name: str, content: Mapping[str, object]) -> None:
         """Keep a report; one that is there is replaced."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / name
-        with (
-            written_aside(path, replace=True) as descriptor,
-            open(descriptor, "w", encoding="utf-8", closefd=False) as file,
-        ):
-            json.dump(content, file, indent=1)
-            file.write("\n")
+        with written_aside(self.folder / name, replace=True) as file:
+            file.write(f"{json.dumps(content, indent=1)}\n".encode())
 
     def read_json(self, name: str) -> dict[str, object]:
         """A report, or nothing where there is none."""

@@ -113,20 +113,25 @@ def compare_files(
     *,
     witnesses: Witnesses = _NOBODY,
     bodies: Sequence[str] | None = None,
+    is_proven: bool = False,
 ) -> None:
     """Compare two archive files; references and full records go to `references`.
 
     Without these nothing is hashed but what `bodies` is given for, as in `compare_raw`: where
     references lead is asked elsewhere, or was before.
 
+    `is_proven`: `compare_raw` has found no difference of just these bytes in this run.
+
     Memory: two records of each.  Cost: `before` is read and inflated twice, `after` once and
-    what was rewritten of it twice.
+    what was rewritten of it twice; where `is_proven`, each once.
     """
     number = references.add_file(after.name) if references is not None else 0
-    difference = compare_raw(before, after, bodies).difference
+    difference = None if is_proven else compare_raw(before, after, bodies).difference
     known = len(found.discrepancies)
     pairs = _Pairs(before, after, number, references, found, witnesses, proven=difference is None)
-    for ordinal, (old, new) in enumerate(zip_longest(_stretches(before), _stretches(after))):
+    digests = () if references is None else (_ALGORITHM,)
+    both = zip_longest(_stretches(before, digests), _stretches(after, digests))
+    for ordinal, (old, new) in enumerate(both):
         for code in pairs.compare(old, new):
             offset = new.item.offset if new is not None else 0
             found.discrepancies.append(
@@ -138,13 +143,13 @@ def compare_files(
         )
 
 
-def _stretches(source: Source) -> Iterator[Stretch]:
+def _stretches(source: Source, digests: Sequence[str]) -> Iterator[Stretch]:
     """Every item with where the next one begins; memory of two records."""
     # A second window: one that went back for the bytes behind a record would be read
     # again and again.
     window = source.again()
     previous: Item | None = None
-    for item in iter_records(source, digests=(_ALGORITHM,)):
+    for item in iter_records(source, digests=digests):
         if previous is not None:
             yield Stretch(window, previous, _end(previous, item.offset))
         previous = item

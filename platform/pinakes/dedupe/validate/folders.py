@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from pinakes.archive_store.located import open_place, output_name
 from pinakes.dedupe.archive_files import SUPERSEDED
@@ -18,13 +18,19 @@ from pinakes.warc.file_names import is_package_name, without_compression
 from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.opening import open_source
 from pinakes.warc.packages import flat_name, open_package
-from pinakes.warc.source import Source
 
 from .file_pairs import Comparison, Discrepancy, Witnesses, compare_files
 
 _SUFFIXES = (".warc", ".arc")
 _PASSES = 2
 """`compare_files` goes over a file twice."""
+
+
+class Proven(NamedTuple):
+    """The SHA-256 of a file and of the one that it became, of which the latter gives it back."""
+
+    before: str
+    after: str
 
 
 @dataclass(slots=True)
@@ -149,13 +155,18 @@ def validate_files(
     places: Iterable[str],
     after: Path,
     *,
+    proven: Mapping[str, Proven] = MappingProxyType({}),
     witnesses: Witnesses | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Validation:
-    """Compare the file at each place with the one of its name in a folder."""
+    """Compare the file at each place with the one of its name in a folder.
+
+    `proven`, by place, are pairs that the proof on raw bytes has passed in this run: it is not run
+    again where both files are still these.
+    """
     result = Validation()
     pairs = [(place, place, output_name(place)) for place in places]
-    _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance)
+    _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance, proven=proven)
     return result
 
 
@@ -166,6 +177,7 @@ def _validate_pairs(
     witnesses: Witnesses,
     advance: Callable[[int], None],
     add_further: Callable[[Resolution], None] = lambda resolution: None,
+    proven: Mapping[str, Proven] = MappingProxyType({}),
 ) -> None:
     """Compare each file, named as the second says, with the third in `after`."""
     with Resolution() as resolution:
@@ -177,13 +189,21 @@ def _validate_pairs(
                 FileProgress(advance, was.size, passes=_PASSES) as done,
             ):
                 was.watch(done.reached)
-                compare_files(was, is_now, resolution, result.comparison, witnesses=witnesses)
-                # Hashed before the files are let go: the receipt is of what was compared.
+                # Hashed while the files are open: the receipt is of what was compared.
+                both = Proven(was.again().sha256(), is_now.sha256())
+                compare_files(
+                    was,
+                    is_now,
+                    resolution,
+                    result.comparison,
+                    witnesses=witnesses,
+                    is_proven=proven.get(left) == both,
+                )
                 result.files.append(
                     {
                         "name": new_name,
-                        "before": {"name": old_name, **_facts(was)},
-                        "after": _facts(is_now),
+                        "before": {"name": old_name, "size": was.size, "sha256": both.before},
+                        "after": {"size": is_now.size, "sha256": both.after},
                     }
                 )
                 was.check_unchanged()
@@ -221,10 +241,3 @@ def _judge_references(resolution: Resolution, result: Validation) -> None:
         result.references[reference.outcome] += 1
         if (found := astray(reference)) is not None:
             result.comparison.discrepancies.append(found)
-
-
-def _facts(source: Source) -> dict[str, Any]:
-    sha256 = hashlib.sha256()
-    for piece in source.pieces(0, source.size):
-        sha256.update(piece)
-    return {"size": source.size, "sha256": sha256.hexdigest()}

@@ -73,8 +73,9 @@ def compare_raw(before: Source, after: Source, bodies: Sequence[str] | None = No
     """Whether `after` gives `before` back, byte for byte.
 
     Either may hold revisits for full records of the other.  `bodies`: those of `after` stand for
-    bodies of these SHA-256 (hex), in order; None: whatever has their checksum.  Memory: 1 MiB of
-    each.  Cost: `before` is inflated once, `after` where its bytes are others.
+    bodies of these SHA-256 (hex), in order; None: whatever has their checksum.  Memory: members of
+    up to 8 MiB, twice.  Cost: `before` is inflated once, `after` where its bytes are others; a
+    larger member that was rewritten twice.
     """
     walk = _Walk(before, after, _Bodies(bodies))
     return RawProof(walk.find(), walk.behind_damage, walk.holds_revisits)

@@ -38,7 +38,7 @@ FED_BYTES = 1 << 14
 PIECE_BYTES = 1 << 16
 HEADER_BYTES = 1 << 18
 OVERLAP_BYTES = 16
-_KEPT_BYTES = 1 << 20
+_KEPT_BYTES = 8 << 20
 # What may be read in vain beside the file's own size: beyond it, the rest is one unit.
 _IN_VAIN_BYTES = 1 << 26
 

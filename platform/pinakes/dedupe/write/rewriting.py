@@ -1,17 +1,23 @@
-"""Rewriting whole archive files: written aside, proven on raw bytes, published."""
+"""Rewriting whole archive files with replacements: proven on raw bytes, then published."""
 
 from __future__ import annotations
 
-import filecmp
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
 
 from pinakes.archive_store.local_files import sha256_of
 from pinakes.archive_store.located import file_on_disk, local_path, output_name
-from pinakes.archive_store.whole_files import remove_leftover, written_aside
+from pinakes.archive_store.whole_files import OutputFolder
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
-from pinakes.rewrite.replace import Replacement, copy_with_replacements
+from pinakes.rewrite.new_file import NewFiles, publish_checked
+from pinakes.rewrite.replace import (
+    Replacement,
+    copy_file_with_replacements,
+    copy_source_with_replacements,
+)
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.source import Source
 
@@ -50,39 +56,58 @@ def rewrite_to(
     Raises:
         DigestMismatch: by `check`.
         InputRefused: where the file changed meanwhile, or `target` is another file.
+        Conflict, StoreUnavailable: as `new_file.publish_checked`.
     Then nothing is published.
     """
-    if not target.exists():
-        _write(place, target, replacements, check)
-        return
-    if not is_remote(place) and _is_same_file(target, local_path(place)):
+    if target.exists() and not is_remote(place) and _is_same_file(target, local_path(place)):
         raise InputRefused("this is the input itself: write to another folder", file=str(target))
-    again = target.with_name(f".{target.name}.pinakes-again")
-    again.unlink(missing_ok=True)
-    try:
-        _write(place, again, replacements, check)
-        if not filecmp.cmp(again, target, shallow=False):
-            raise InputRefused("exists already and is not replaced", file=str(target))
-        remove_leftover(target)
-    finally:
-        again.unlink(missing_ok=True)
+    with file_on_disk(place) as old:
+        source = Source(old, name=place)
 
+        def write(out: BinaryIO) -> None:
+            # The kernel copies what stays.
+            copy_file_with_replacements(
+                cast("BinaryIO", old), out, source.size, replacements(source)
+            )
 
-def rewrite_or_copy(place: str, target: Path, replacements: Replacements, count: RefsCount) -> None:
-    """`rewrite_to` with revisits; where their proof fails, the file as it is.
-
-    Then `count`, which `replacements` filled, says so.
-    """
-    try:
-        rewrite_to(
-            place,
-            target,
-            replacements,
-            check=lambda before, after: require_revisits(before, after, count.take_bodies()),
+        publish_checked(
+            OutputFolder(target.parent), target.name, source, write, partial(check, source)
         )
+
+
+def rewrite_source(
+    source: Source, files: NewFiles, replacements: Replacements, *, check: Check
+) -> None:
+    """The same of a file that is open, by its base name, wherever new files go."""
+
+    def write(out: BinaryIO) -> None:
+        copy_source_with_replacements(source, out, replacements(source))
+
+    publish_checked(files, PurePosixPath(source.name).name, source, write, partial(check, source))
+
+
+def rewrite_or_copy(
+    rewrite: Callable[..., None],
+    replacements: Replacements,
+    count: RefsCount,
+    *,
+    proven: Check = lambda before, after: None,
+) -> None:
+    """Rewrite a file with revisits; where their proof fails, leave it as it is.
+
+    `rewrite` is `rewrite_to` or `rewrite_source` but for the replacements.  Then `count`,
+    which `replacements` filled, says so.  `proven` is called once the revisits are proven.
+    """
+
+    def check(before: Source, after: Source) -> None:
+        require_revisits(before, after, count.take_bodies())
+        proven(before, after)
+
+    try:
+        rewrite(replacements, check=check)
     except DigestMismatch as problem:
         count.keep_full(problem)
-        rewrite_to(place, target, lambda source: iter(()))
+        rewrite(lambda source: iter(()), check=require_given_back)
 
 
 def _is_same_file(target: Path, path: Path) -> bool:
@@ -90,12 +115,3 @@ def _is_same_file(target: Path, path: Path) -> bool:
         return target.samefile(path)
     except NotADirectoryError:  # in a package
         return False
-
-
-def _write(place: str, target: Path, replacements: Replacements, check: Check) -> None:
-    with file_on_disk(place) as old, written_aside(target) as descriptor:
-        source = Source(old, name=place)
-        copy_with_replacements(old.fileno(), descriptor, replacements(source))
-        with open(descriptor, "rb", buffering=0, closefd=False) as new:
-            check(source, Source(new, name=str(target)))
-        source.check_unchanged()

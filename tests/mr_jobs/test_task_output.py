@@ -1,4 +1,4 @@
-"""Files in another compression in any store: as on a disk, whatever becomes of an attempt."""
+"""New files that a task writes: as on a disk, whatever becomes of an attempt."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from zstandard import ZstdCompressionDict
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
-from pinakes.rewrite.convert_file import UNCHANGED, WRITTEN
+from pinakes.mr_jobs.writing_job import TaskOutput
 from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
-from pinakes.rewrite.recompress_file import Recompression, recompress_file
-from pinakes.rewrite.recompress_stored import recompress_stored
-from pinakes.rewrite.stored_target import StoredTarget
+from pinakes.rewrite.new_file import UNCHANGED, WRITTEN
+from pinakes.rewrite.recompress_file import Recompression, recompress_file, recompress_source
 from pinakes.warc.opening import open_source
 from pinakes.warc.source import Source
 
@@ -37,24 +36,23 @@ def old(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def to(tmp_path: Path) -> StoredTarget:
-    return StoredTarget(
+def to(tmp_path: Path) -> TaskOutput:
+    return TaskOutput(
         folder=LocalArchiveStore(tmp_path / "folder"),
         place="hdfs://there/folder",
         out=LocalArchiveStore(tmp_path / "out"),
         inside="mark",
-        token="token",
     )
 
 
-def recompress(old: Path, form: MemberForm, to: StoredTarget) -> Recompression:
+def recompress(old: Path, form: MemberForm, to: TaskOutput) -> Recompression:
     with open_source(old) as source:
-        return recompress_stored(source, form, to)
+        return recompress_source(source, source.name, form, to)
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_bytes_and_result_are_those_on_a_disk(
-    form: MemberForm, old: Path, to: StoredTarget, tmp_path: Path
+    form: MemberForm, old: Path, to: TaskOutput, tmp_path: Path
 ) -> None:
     (tmp_path / "wanted").mkdir()
     wanted = recompress_file(str(old), tmp_path / "wanted", form)
@@ -65,21 +63,21 @@ def test_bytes_and_result_are_those_on_a_disk(
     assert Recompression.from_json(result.as_json()) == result
 
 
-def test_two_attempts_at_once_leave_the_same(old: Path, to: StoredTarget, tmp_path: Path) -> None:
+def test_two_attempts_at_once_leave_the_same(old: Path, to: TaskOutput, tmp_path: Path) -> None:
     """Each has a folder of its own; that of one of them counts."""
-    second = replace(to, out=LocalArchiveStore(tmp_path / "second"), token="other")
+    second = replace(to, out=LocalArchiveStore(tmp_path / "second"))
     results = []
 
     def meanwhile(_: Source) -> None:
         results.append(recompress(old, ZSTD, second))
 
     with open_source(old) as source:
-        results.append(recompress_stored(source, ZSTD, to, reads=meanwhile))
+        results.append(recompress_source(source, source.name, ZSTD, to, reads=meanwhile))
     assert [result.outcome for result in results] == [WRITTEN, WRITTEN]
     assert tree(tmp_path / "out") == tree(tmp_path / "second")
 
 
-def test_an_equal_file_is_compared_and_left(old: Path, to: StoredTarget, tmp_path: Path) -> None:
+def test_an_equal_file_is_compared_and_left(old: Path, to: TaskOutput, tmp_path: Path) -> None:
     recompress(old, ZSTD, to)
     there = replace(to, folder=LocalArchiveStore(tmp_path / "out" / "mark"), inside="again")
     before = tree(tmp_path)
@@ -96,7 +94,7 @@ def test_an_equal_file_is_compared_and_left(old: Path, to: StoredTarget, tmp_pat
 
 @pytest.mark.parametrize("applied", [False, True], ids=["before", "after"])
 def test_a_store_that_fails_at_any_call_has_all_or_nothing(
-    applied: bool, old: Path, to: StoredTarget, tmp_path: Path
+    applied: bool, old: Path, to: TaskOutput, tmp_path: Path
 ) -> None:
     recompress(old, ZSTD, to)
     wanted = tree(tmp_path / "out")
@@ -124,23 +122,23 @@ def flipped(data: bytes) -> bytes:
     ids=["plain", "zstd", "gzip"],
 )
 def test_what_a_disk_did_not_keep_is_not_published(
-    form: MemberForm, error: type[Exception], old: Path, to: StoredTarget, tmp_path: Path
+    form: MemberForm, error: type[Exception], old: Path, to: TaskOutput, tmp_path: Path
 ) -> None:
     def harm(_: Source) -> None:
-        aside = tmp_path / "out" / ".landing" / "token"
+        (aside,) = (tmp_path / "out" / ".landing").iterdir()
         aside.write_bytes(flipped(aside.read_bytes()))
 
     with open_source(old) as source, pytest.raises(error):
-        recompress_stored(source, form, to, reads=harm)
+        recompress_source(source, source.name, form, to, reads=harm)
     assert tree(tmp_path / "out") == {}
 
 
 def test_a_file_that_changes_meanwhile_is_not_published(
-    old: Path, to: StoredTarget, tmp_path: Path
+    old: Path, to: TaskOutput, tmp_path: Path
 ) -> None:
     def grow(_: Source) -> None:
         old.write_bytes(gzip_file() * 2)
 
     with open_source(old) as source, pytest.raises(InputRefused, match="changed"):
-        recompress_stored(source, ZSTD, to, reads=grow)
+        recompress_source(source, source.name, ZSTD, to, reads=grow)
     assert tree(tmp_path / "out") == {}
