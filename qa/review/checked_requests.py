@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
-from werkzeug.wrappers import Request
+
+from pinakes.access.page_site import Request
 
 from .judgement import NAME_CHARACTERS, Label, Statement
 from .judgement_rows import RunState
 
 TOKEN, NAME = "X-Pinakes-Token", "X-Pinakes-Reviewer"
-BODY_BYTES = 64 << 10
 _ESCAPED = 12  # bytes of a percent-encoded character at most
 
 
@@ -106,9 +106,8 @@ def parse_sign_request(request: Request) -> SignRequest:
 
 
 def _object(request: Request) -> Mapping[str, Any]:
-    request.max_content_length = BODY_BYTES
     try:
-        body = json.loads(request.get_data(cache=False))
+        body = json.loads(request.body)
     except (ValueError, RecursionError) as error:
         raise BadRequest("the body is not JSON") from error
     if not isinstance(body, dict):

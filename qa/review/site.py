@@ -1,4 +1,4 @@
-"""The WSGI application of the review: a page, its images, and a small API for the page.
+"""The site of the review: a page, its images, and a small API for the page.
 
     GET  /                          the page, which loads all else
     GET  /image/NAME                an image
@@ -17,17 +17,16 @@ Nothing archived runs in the page: it gets images and escaped text.  Writing nee
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from importlib.resources import files
 
 from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import Rule
-from werkzeug.wrappers import Request, Response
-from werkzeug.wsgi import wrap_file
+from werkzeug.wrappers import Response
+from werkzeug.wsgi import FileWrapper
 
 from pinakes.access.display import display_text
+from pinakes.access.page_site import STRICT_HEADERS, PageSite, Request
 from pinakes.access.style import stylesheet
-from pinakes.access.wsgi_site import STRICT_HEADERS, WsgiSite
 from pinakes.errors import Conflict, InputRefused, PinakesError
 
 from . import checked_requests
@@ -61,14 +60,10 @@ _ASSETS = {
 }
 
 
-class ReviewSite(WsgiSite):
+class ReviewSite(PageSite):
     """Answers with the page and its data; errors are problems in JSON."""
 
-    headers = HEADERS
-
-    def __init__(
-        self, board: Board, images: RunImages, *, token: str, title: str, hosts: Sequence[str]
-    ) -> None:
+    def __init__(self, board: Board, images: RunImages, *, token: str, title: str) -> None:
         self._board = board
         self._images = images
         self._token = token
@@ -87,7 +82,7 @@ class ReviewSite(WsgiSite):
             Rule("/api/summary", endpoint=self._summary, methods=["GET"]),
             Rule("/api/signoffs", endpoint=self._sign, methods=["POST"]),
         ]
-        super().__init__(rules, hosts=hosts)
+        super().__init__(rules)
 
     def refusal(self, request: Request, error: HTTPException) -> Response:
         """With the error's own message, if it has one."""
@@ -116,9 +111,7 @@ class ReviewSite(WsgiSite):
         if found is None:
             raise NotFound("no such image in the folder of the run")
         file, size = found
-        response = Response(
-            wrap_file(request.environ, file), mimetype=image_type(name), direct_passthrough=True
-        )
+        response = Response(FileWrapper(file), mimetype=image_type(name), direct_passthrough=True)
         response.content_length = size
         response.headers.update(_IMAGE_HEADERS)
         return response

@@ -5,28 +5,43 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 from served_sites import GET, connected, exchange, read_all, served, status_of
-from werkzeug.wrappers import Request, Response
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import Rule
+from werkzeug.wrappers import Response
 
 from pinakes.access.asgi import Receive, Scope, Send, send_whole
 from pinakes.access.asgi_site import LOGGER, AsgiSite, Route
-from pinakes.access.wsgi_mount import BODY_BYTES, THREADS, WsgiMount
+from pinakes.access.page_site import BODY_BYTES, THREADS, PageSite, Request
 from pinakes.errors import Conflict, InputRefused, PinakesError, StoreUnavailable
 
 HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
 POST = b"POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 
 
-def pages(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    request = Request(environ)
+class Pages(PageSite):
+    """Every path has one endpoint."""
+
+    def __init__(self, endpoint: Callable[[Request], Response]) -> None:
+        def called(request: Request, path: str = "") -> Response:
+            return endpoint(request)
+
+        methods = ["GET", "POST"]
+        paths = ("/", "/<rest:path>")
+        super().__init__([Rule(path, endpoint=called, methods=methods) for path in paths])
+
+    def refusal(self, request: Request, error: HTTPException) -> Response:
+        return Response(error.name, error.code)
+
+
+def repeat(request: Request) -> Response:
     said = f"{request.method} {request.path} {request.query_string.decode()} "
-    said += f"{request.get_data()!r} {request.headers.get('X-Token')}"
-    return Response(said, headers={"Content-Security-Policy": "sandbox"})(environ, start_response)
+    said += f"{request.body!r} {request.headers.get('X-Token')}"
+    return Response(said, headers={"Content-Security-Policy": "sandbox"})
 
 
 def failing(error: Exception, *, started: bool = False) -> Route:
@@ -42,7 +57,7 @@ def failing(error: Exception, *, started: bool = False) -> Route:
 
 def site(*routes: Route, hosts: Iterable[str] | None = ("localhost", "[::1]")) -> AsgiSite:
     names = None if hosts is None else tuple(hosts)
-    return AsgiSite(WsgiMount(pages), hosts=names, headers=HEADERS, routes=routes)
+    return AsgiSite(Pages(repeat), hosts=names, headers=HEADERS, routes=routes)
 
 
 def test_routes_are_asked_before_pages() -> None:
@@ -159,11 +174,10 @@ def test_slow_clients_hold_no_thread() -> None:
     """More of them than there are threads, which send a body, or read one, so far as they like."""
     piece = b"z" * 8192
 
-    def large(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        start_response("200 OK", [("Content-Type", "text/plain")])
-        return [piece] * (100 if environ["PATH_INFO"] == "/large" else 1)
+    def large(request: Request) -> Response:
+        return Response(iter([piece] * (1000 if request.path == "/large" else 1)))
 
-    slow = AsgiSite(WsgiMount(large), hosts=None, headers={})
+    slow = AsgiSite(Pages(large), hosts=None, headers={})
     with served(slow) as address, ExitStack() as clients:
         for number in range(4 * THREADS):
             unread = GET % b"/large"
@@ -178,13 +192,12 @@ def test_too_many_requests_at_once_are_told_to_come_again(
     monkeypatch.setattr("pinakes.access.asgi_site.AT_ONCE", 3)
     may_end, begun = threading.Event(), threading.Semaphore(0)
 
-    def waits(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    def waits(request: Request) -> Response:
         begun.release()
         may_end.wait(60)
-        start_response("204 No Content", [])
-        return []
+        return Response(status=204)
 
-    waiting = AsgiSite(WsgiMount(waits), hosts=None, headers=HEADERS)
+    waiting = AsgiSite(Pages(waits), hosts=None, headers=HEADERS)
     with served(waiting) as address, ExitStack() as clients:
         opened = [clients.enter_context(connected(address)) for _ in range(3)]
         for client in opened:

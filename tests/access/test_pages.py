@@ -11,15 +11,16 @@ from urllib.parse import quote, unquote
 
 import pytest
 from archive_builders import HTTP
+from asgi_client import Client
 from asked_pages import Ask, Outline, check_page
 from landed_stores import LandedStore, page, revisit
 from scenes import Scene
-from werkzeug.test import Client
 
+from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.pages.rendering import capture_time, size
 from pinakes.access.readable import ReadableCaptures, ReadBudget
 from pinakes.access.rules import parse_rules
-from pinakes.access.site import Site
+from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_cells import CurrentGeneration
@@ -161,7 +162,7 @@ def test_references_are_shown_both_ways(scene: Scene) -> None:
     scene.dedupe()
     views = Views(scene.rows, scene.archive)
     captures = ReadableCaptures(scene.rows, scene.archive)
-    client = Client(Site(views, captures, hosts=None))
+    client = Client(AsgiSite(Site(views, captures), hosts=None, headers=HEADERS))
     marks = {}
     for sighting in captures.scan(ALL_ROWS, ReadBudget(rows=1_000)):
         if sighting.capture.is_duplicate:

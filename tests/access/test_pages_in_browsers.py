@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
@@ -10,10 +9,11 @@ from typing import Any
 
 import pytest
 from landed_stores import LandedStore, page, revisit
-from werkzeug.serving import make_server
+from served_sites import served
 
+from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.readable import ReadableCaptures
-from pinakes.access.site import Site
+from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 from pinakes.config import user_folder
 
@@ -133,13 +133,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     store.land("one", "a.warc.gz", page(URL, date=first), page(EVIL), page(long), b"no record")
     store.land("two", "b.warc.gz", revisit(URL, second, URL, first), collection="news")
     views = Views(store.rows, store.archive)
-    site = Site(views, ReadableCaptures(store.rows, store.archive), hosts=None)
-    server = make_server("127.0.0.1", 0, site, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}"
-    server.shutdown()
-    thread.join()
+    pages = Site(views, ReadableCaptures(store.rows, store.archive))
+    with served(AsgiSite(pages, hosts=None, headers=HEADERS)) as (host, port):
+        yield f"http://{host}:{port}"
     views.close()
     store.close()
 

@@ -9,12 +9,13 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from asgi_client import Answer, Client
 from dead_landers import land_and_die
 from exposed_metrics import sample, samples_of
 from landed_stores import LandedStore, page
-from werkzeug.test import Client, TestResponse
 
 from pinakes.access import views
+from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.readable import ReadableCaptures
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
@@ -28,9 +29,10 @@ CRAWL, RUN = "a-crawl", "ingest-20260101T000000-1"
 @contextmanager
 def asking(
     rows: Any, archive: Any, hosts: Sequence[str] | None = ("localhost", "[::1]")
-) -> Iterator[Callable[..., TestResponse]]:
+) -> Iterator[Callable[..., Answer]]:
     views = Views(rows, archive)
-    client = Client(Site(views, ReadableCaptures(rows, archive), hosts=hosts))
+    pages = Site(views, ReadableCaptures(rows, archive))
+    client = Client(AsgiSite(pages, hosts=hosts, headers=HEADERS))
     try:
         yield lambda path, method="GET", **given: client.open(path, method=method, **given)
     finally:
@@ -38,7 +40,7 @@ def asking(
 
 
 @pytest.fixture
-def ask(store: LandedStore) -> Iterator[Callable[..., TestResponse]]:
+def ask(store: LandedStore) -> Iterator[Callable[..., Answer]]:
     with asking(store.rows, store.archive) as ask:
         yield ask
 
@@ -199,7 +201,7 @@ def test_unknown_host_is_refused(
     ask: Callable[..., Any], store: LandedStore, host: str, status: int
 ) -> None:
     def get(ask: Callable[..., Any]) -> int:
-        return int(ask("/healthz", environ_overrides={"HTTP_HOST": host}).status_code)
+        return int(ask("/healthz", headers={"Host": host}).status_code)
 
     assert get(ask) == status
     with asking(store.rows, store.archive, hosts=None) as open_to_all:

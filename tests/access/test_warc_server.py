@@ -21,7 +21,7 @@ from served_sites import connected, exchange, served, status_of
 
 from pinakes.access.archive_bytes import ArchiveBytes
 from pinakes.access.asgi_site import AsgiSite, Route
-from pinakes.access.bounded_server import Bounds
+from pinakes.access.connection import Bounds
 from pinakes.access.rules import AccessRules, parse_rules
 from pinakes.access.warc_server import PIECE_BYTES, WarcServer
 from pinakes.catalog.captures import decode_capture

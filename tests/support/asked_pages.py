@@ -10,15 +10,16 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from asgi_client import Answer, Client
 from landed_stores import LandedStore
-from werkzeug.test import Client, TestResponse
 
+from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.readable import ReadableCaptures
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 
 VOID = {"meta", "link", "input", "br"}
-Ask = Callable[[str], TestResponse]
+Ask = Callable[[str], Answer]
 
 
 class Outline(HTMLParser):
@@ -55,7 +56,7 @@ class Outline(HTMLParser):
         return [href for one in self.all("a") if part in (href := one["href"] or "")]
 
 
-def check_page(answer: TestResponse) -> Outline:
+def check_page(answer: Answer) -> Outline:
     """A page that keeps to what all of them promise."""
     assert answer.mimetype == "text/html"
     assert HEADERS.items() <= dict(answer.headers).items()
@@ -87,7 +88,7 @@ def site(store: LandedStore) -> Iterator[Callable[..., Ask]]:
             captures = ReadableCaptures(store.rows, store.archive, **rules)
             views = Views(store.rows, store.archive, shows_crawl=captures.shows_crawl)
             stack.callback(views.close)
-            client = Client(Site(views, captures, hosts=None, **named))
+            client = Client(AsgiSite(Site(views, captures, **named), hosts=None, headers=HEADERS))
             return client.get
 
         yield make

@@ -197,6 +197,5 @@ def reviewing(
         images = {v.image for one in made for v in (one.reference, one.other) if v.image}
         site = ReviewSite(
             board, RunImages(folder / RUN, images), token=TOKEN, title="spring",
-            hosts=("localhost", "127.0.0.1"),
         )  # fmt: skip
         yield Review(rows, board, site, clock, folder / RUN)

@@ -9,7 +9,8 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from pinakes.access.asgi import Application
-from pinakes.access.bounded_server import BoundedServer, Bounds
+from pinakes.access.bounded_server import BoundedServer
+from pinakes.access.connection import Bounds
 
 PATIENCE_S = 60.0
 GET = b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -39,13 +40,13 @@ def connected(address: tuple[str, int], **options: Any) -> Iterator[socket.socke
 
 def read_all(connection: socket.socket) -> bytes:
     """What comes until the other side closes, however it does."""
-    found = b""
+    found = bytearray()
     try:
         while piece := connection.recv(1 << 16):
             found += piece
     except ConnectionResetError:
         pass
-    return found
+    return bytes(found)
 
 
 def exchange(address: tuple[str, int], request: bytes) -> bytes:

@@ -4,5 +4,5 @@ Reads only.  Layer: above `ingest`, below `config`; `pinakes serve` opens it.
 
     bounded_server ─▶ asgi_site ─┬▶ warc_server ─▶ archive_bytes ─▶ catalogue, archive files
     (sockets, limits) (host,     │  (HTTP)         (which, rules)
-                       headers)  └▶ wsgi_mount ─▶ site ─▶ views
+                       headers)  └▶ site (pages) ─▶ views
 """

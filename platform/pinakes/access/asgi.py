@@ -18,9 +18,6 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = Iterable[tuple[bytes, bytes]]
 HeaderList = Sequence[tuple[bytes, bytes]]
-AtOnce = Callable[[bytes, bytes, HeaderList], Sequence[bytes] | None]
-"""By path, query and headers the answer to a GET, if it is 200 and needs no waiting: the rest of
-its headers, an empty line, and the body.  None: call the application.  Raises nothing."""
 
 TEXT = b"text/plain; charset=utf-8"
 
@@ -69,10 +66,12 @@ async def read_body(receive: Receive, *, most_bytes: int, patience_s: float) -> 
     until_s = time.monotonic() + patience_s
     body = bytearray()
     while True:
-        try:
-            message = await asyncio.wait_for(receive(), until_s - time.monotonic())
-        except asyncio.TimeoutError as error:
-            raise BodyRefused(HTTPStatus.REQUEST_TIMEOUT) from error
+        coming = asyncio.ensure_future(receive())
+        await asyncio.wait({coming}, timeout=until_s - time.monotonic())
+        if not coming.done():
+            coming.cancel()
+            raise BodyRefused(HTTPStatus.REQUEST_TIMEOUT)
+        message = coming.result()
         if message["type"] == "http.disconnect":
             raise ClientGone
         body += message.get("body", b"")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pinakes.errors import (
@@ -41,14 +41,6 @@ _RETRY = [(b"retry-after", str(RETRY_S).encode())]
 _WORDS_CHARACTERS = 500
 
 
-class Whole(NamedTuple):
-    """A whole answer of status 200."""
-
-    content_type: bytes
-    body: bytes
-    headers: HeaderList = ()
-
-
 class Route(NamedTuple):
     """The paths (as sent: percent-encoded) that an application answers, by a full match.
 
@@ -57,8 +49,6 @@ class Route(NamedTuple):
 
     paths: re.Pattern[bytes]
     application: Application
-    at_once: Callable[[Mapping[str, bytes], bytes], Whole | None] | None = None
-    """By named groups and query; what it raises, `application` raises as well."""
 
 
 class AsgiSite:
@@ -79,30 +69,7 @@ class AsgiSite:
         self._headers = [
             (name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()
         ]
-        self._strict = b"".join(b"%b: %b\r\n" % header for header in self._headers)
         self._under_way = 0
-
-    def at_once(self, path: bytes, query: bytes, headers: HeaderList) -> Sequence[bytes] | None:
-        """The answer to a GET that need not wait; None if there is none, or an error."""
-        if self._under_way > AT_ONCE or not self._accepts(headers):
-            return None
-        route, parts = self._route(path)
-        if route is None or route.at_once is None:
-            return None
-        try:
-            whole = route.at_once(parts, query)
-        except Exception:  # noqa: BLE001  the application meets it again, and answers
-            return None
-        if whole is None:
-            return None
-        length = len(whole.body)
-        return (
-            b"content-type: %b\r\ncontent-length: %d\r\n" % (whole.content_type, length),
-            *[b"%b: %b\r\n" % header for header in whole.headers],
-            self._strict,
-            b"\r\n",
-            whole.body,
-        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; nothing is raised but what ends the process."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 from .asgi import ClientGone, Headers, Receive, Send, send_whole
 
@@ -31,8 +32,7 @@ async def send_pieces(
     has begun is the caller's; a client that goes away ends the computation.
     """
     body = bytearray()
-    gone: asyncio.Future[None] | None = None
-    try:
+    async with _noticed(receive) as notice:
         count = 0
         while len(body) < WHOLE_BYTES:
             piece = await _next(pieces, threads)
@@ -43,27 +43,46 @@ async def send_pieces(
                 return
             body += piece
             count += 1
-            if count == _FEW:
-                gone = asyncio.ensure_future(_gone(receive))
             if count > 1:
                 await asyncio.sleep(0)
-            if gone is not None and gone.done():
+            if count >= _FEW and notice().done():
                 raise ClientGone
-        gone = gone or asyncio.ensure_future(_gone(receive))
-        start = [(b"content-type", content_type)]
-        await send({"type": "http.response.start", "status": 200, "headers": start})
-        piece = bytes(body)
-        while piece is not None and not gone.done():
+    start = [(b"content-type", content_type)]
+    await send({"type": "http.response.start", "status": 200, "headers": start})
+    await send({"type": "http.response.body", "body": bytes(body), "more_body": True})
+    await send_rest(receive, send, partial(_next, pieces, threads))
+
+
+async def send_rest(
+    receive: Receive, send: Send, next_piece: Callable[[], Awaitable[bytes | None]]
+) -> None:
+    """Send what there is still of a body, until it ends (None) or the client has gone."""
+    async with _noticed(receive) as notice:
+        gone = notice()
+        while not gone.done() and (piece := await next_piece()) is not None:
             if piece:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             await asyncio.sleep(0)
-            piece = await _next(pieces, threads)
-        await send({"type": "http.response.body", "body": b""})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@asynccontextmanager
+async def _noticed(receive: Receive) -> AsyncIterator[Callable[[], asyncio.Future[None]]]:
+    """What begins to wait for the client to go, and gives what is done when it has."""
+    gone: list[asyncio.Future[None]] = []
+
+    def notice() -> asyncio.Future[None]:
+        if not gone:
+            gone.append(asyncio.ensure_future(_gone(receive)))
+        return gone[0]
+
+    try:
+        yield notice
     finally:
-        if gone is not None:
-            gone.cancel()
+        for one in gone:
+            one.cancel()
             with suppress(asyncio.CancelledError):
-                await gone
+                await one
 
 
 async def _next(pieces: Iterator[bytes], threads: Executor | None) -> bytes | None:

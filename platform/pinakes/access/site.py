@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import Rule
-from werkzeug.wrappers import Request, Response
+from werkzeug.wrappers import Response
 
 from pinakes import __version__
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
@@ -25,11 +24,11 @@ from .exposition import (
     store_metrics,
     view_metrics,
 )
+from .page_site import STRICT_HEADERS, PageSite, Request
 from .pages.browsing import Browsing
 from .readable import ReadableCaptures
 from .style import stylesheet
 from .views import Views
-from .wsgi_site import STRICT_HEADERS, WsgiSite
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -39,17 +38,14 @@ HEADERS = {
 }
 
 
-class Site(WsgiSite):
+class Site(PageSite):
     """Serves pages, their style and script, metrics, and health."""
-
-    headers = HEADERS
 
     def __init__(
         self,
         views: Views,
         captures: ReadableCaptures,
         *,
-        hosts: Sequence[str] | None,
         replay_url: str | None = None,
     ) -> None:
         self._views = views
@@ -62,8 +58,7 @@ class Site(WsgiSite):
                 Rule("/favicon.ico", endpoint=self._no_icon, methods=["GET"]),
                 Rule("/metrics", endpoint=self._metrics, methods=["GET"]),
                 Rule("/healthz", endpoint=self._healthz, methods=["GET"]),
-            ],
-            hosts=hosts,
+            ]
         )
 
     def refusal(self, request: Request, error: HTTPException) -> Response:

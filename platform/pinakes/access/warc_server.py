@@ -14,7 +14,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes
@@ -28,6 +27,7 @@ from .asgi import Message, Receive, Scope, Send, header_values, send_line
 from .byte_range import NotSatisfiable, select_range
 from .checked_bytes import PIECE_BYTES, CheckedBytes
 from .gzip_records import gzip_record, has_foreign_members
+from .pieces import send_rest
 
 PREFIX = b"/warc/"
 GZIP_PREFIX = b"/gzip/"
@@ -225,18 +225,14 @@ class WarcServer:
         return CheckedBytes(member, 0, size, name=file.name)
 
     async def _send_rest(self, receive: Receive, send: Send, content: CheckedBytes) -> None:
-        gone = asyncio.ensure_future(_until_gone(receive))
+        async def next_piece() -> bytes | None:
+            return None if content.is_done else await self._in_thread(content.next_piece)
+
         self._streams += 1
         try:
-            while not (content.is_done or gone.done()):
-                piece = await self._in_thread(content.next_piece)
-                more = not content.is_done
-                await send({"type": "http.response.body", "body": piece, "more_body": more})
+            await send_rest(receive, send, next_piece)
         finally:
             self._streams -= 1
-            gone.cancel()
-            with suppress(asyncio.CancelledError):
-                await gone
 
     def _head(
         self, status: int, file: StoredGeneration, headers: list[tuple[bytes, bytes]]
@@ -259,11 +255,6 @@ class WarcServer:
     async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, partial(function, *arguments))
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _listed(values: list[bytes]) -> list[bytes]:

@@ -12,10 +12,9 @@ What crawlers ask is `crawl_time`'s, and what clients write `writing`'s.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor
 from datetime import datetime, timezone
-from functools import partial
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from pinakes.access.asgi import (
@@ -25,8 +24,9 @@ from pinakes.access.asgi import (
     Send,
     header_values,
     send_line,
+    send_whole,
 )
-from pinakes.access.asgi_site import Route, Whole
+from pinakes.access.asgi_site import Route
 from pinakes.access.pieces import send_pieces
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.lookup import INDEXED
@@ -96,7 +96,6 @@ class CdxSite:
             Route(
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/cdx"),
                 self._cdx,
-                partial(self._at_once, Dialect.PYWB),
             ),
             Route(
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/digest/(?P<rest>[^/]+)"), self._digest
@@ -109,7 +108,7 @@ class CdxSite:
                 re.compile(rb"/(?P<c>" + _NAME + rb")/crawls/(?P<crawl>[^/]+)/captures"),
                 self._writing.captures,
             ),
-            Route(self._collections, self._collection, partial(self._at_once, Dialect.OUTBACK)),
+            Route(self._collections, self._collection),
         )
 
     async def _cdx(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -152,18 +151,16 @@ class CdxSite:
             pieces = self._index.iter_page_counts(query, collection, progress)
             await self._send(receive, send, pieces, "application/json", progress, None)
             return
+        if self._threads is None and (
+            # Most answers: lines as they are stored, and few.
+            stored := self._index.stored_answer(query, collection, progress)
+        ):
+            headers = self._told_of(progress)
+            await send_whole(send, 200, stored, content_type=b"text/x-cdxj", headers=headers)
+            return
         pieces = self._index.iter_bytes(query, collection, progress)
         content_type = output_of(query).content_type
         await self._send(receive, send, pieces, content_type, progress, collection)
-
-    def _at_once(self, dialect: Dialect, parts: Mapping[str, bytes], query: bytes) -> Whole | None:
-        """Most answers: lines as they are stored, and few."""
-        if self._threads is not None or b"q=" in query or b"url=" not in query:
-            return None
-        asked, name, progress = parse_query(query, dialect), parts["c"], Progress()
-        collection = name.decode("ascii") if name else None
-        stored = self._index.stored_answer(asked, collection, progress)
-        return Whole(b"text/x-cdxj", stored, self._told_of(progress)) if stored else None
 
     async def _send(
         self,

@@ -17,8 +17,9 @@ import json
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import Rule
 from werkzeug.utils import redirect
-from werkzeug.wrappers import Request, Response
+from werkzeug.wrappers import Response
 
+from pinakes.access.page_site import Request
 from pinakes.access.readable import ReadableCaptures, Shown
 from pinakes.access.views import Views
 from pinakes.errors import MalformedRecord
@@ -71,7 +72,7 @@ class Browsing:
 
     def links(self, request: Request) -> Links:
         """Links from the root that this request came to."""
-        return Links(root=f"{request.script_root}/", replay_url=self._replay_url)
+        return Links(root=f"{request.root_path}/", replay_url=self._replay_url)
 
     def problem(self, request: Request, code: int, title: str, words: str) -> Response:
         """A page that says what is wrong."""

@@ -48,7 +48,7 @@ def listening(
     Raises:
         ConfigError: nobody can listen there.
     """
-    # Imported where something is served: uvicorn takes as long to import as all the rest.
+    # Imported where something is served: uvloop takes as long to import as all the rest.
     from pinakes.access.bounded_server import serve
 
     with bound_sockets(host, port) as (url, [sockets]):

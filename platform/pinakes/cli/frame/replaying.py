@@ -2,7 +2,7 @@
 
 It gets its index and its archive files from `serve`, over loopback, by four lines of settings, and
 is restarted when it ends by itself.  pywb is no dependency: it pins old versions of much, and who
-replays has one already (docs/adr/0037-uvicorn.md).
+replays has one already (docs/adr/0037-http-connections.md).
 """
 
 from __future__ import annotations

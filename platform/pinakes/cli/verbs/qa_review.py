@@ -41,14 +41,13 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Print the address, with the token for writing, and answer until a signal ends it: exit 5."""
     # Imported here, so that other verbs of QA start without a web server.
     from pinakes.access.asgi_site import AsgiSite
-    from pinakes.access.wsgi_mount import WsgiMount
     from pinakes.qa.report.extent import read_extent
     from pinakes.qa.report.judged_pairs import read_pairs
     from pinakes.qa.results.pair_rows import is_known
     from pinakes.qa.review.board import Board
     from pinakes.qa.review.images import RunImages
     from pinakes.qa.review.reviewed_pair import reviewed_pairs
-    from pinakes.qa.review.site import ReviewSite
+    from pinakes.qa.review.site import HEADERS, ReviewSite
 
     configuration, folder = configuration_of(arguments), arguments.folder
     judged = read_pairs(folder)
@@ -89,9 +88,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             RunImages(folder, images),
             token=token,
             title=folder.resolve().name,
-            hosts=LOOPBACK_NAMES,
         )
-        served = AsgiSite(WsgiMount(site), hosts=LOOPBACK_NAMES, headers=ReviewSite.headers)
+        served = AsgiSite(site, hosts=LOOPBACK_NAMES, headers=HEADERS)
         with listening(served, _HOST, arguments.port) as (url, serve):
             # After the #: browsers do not send it, so that it is in no log.
             address = f"{url}#token={token}"

@@ -22,7 +22,6 @@ from pinakes.access.rules import parse_rules
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 from pinakes.access.warc_server import WarcServer
-from pinakes.access.wsgi_mount import WsgiMount
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.listening import (
     LOOPBACK_NAMES,
@@ -138,14 +137,13 @@ def _open_site(
         rules = parse_rules(configuration.access)
         captures = ReadableCaptures(stores.rows, stores.archive, rules=rules)
         views = Views(stores.rows, stores.archive, shows_crawl=captures.shows_crawl)
-        site = Site(views, captures, hosts=hosts, replay_url=configuration.replay_url)
-        pages = WsgiMount(site)
+        pages = Site(views, captures, replay_url=configuration.replay_url)
         cdx = CdxSite(
             CdxIndex(stores.rows, stores.archive, rules=rules),
             stores.rows,
             threads=threads,
             otherwise=pages,
-            pages=site.first_parts,
+            pages=pages.first_parts,
             tokens=tokens,
             replay_url=configuration.replay_url,
             policies=parse_policies(configuration.dedupe),

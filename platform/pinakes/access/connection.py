@@ -1,0 +1,383 @@
+"""An HTTP/1.1 connection: requests parsed by httptools, each answered by an ASGI application.
+
+With bounds on what a client may hold of a process, and for how long.  A request's own size and
+time are its application's: `asgi.read_body`.  `check` is called once a second, so that a request
+pays nothing for it.
+
+Source: RFC 9112.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import types
+from collections import deque
+from collections.abc import Coroutine, Generator
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote
+
+import httptools
+
+from .asgi import Application, Receive, Scope, Send, send_line
+from .exchange import Exchange
+
+_CLOSE = (b"connection", b"close")
+_BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What a client may hold of a process."""
+
+    idle_s: int = 5
+    """Between two requests."""
+    head_s: float = 10.0
+    """For the head of a request, since the connection or the last response: else 408."""
+    head_bytes: int = 32 << 10
+    """Else 431."""
+    ahead: int = 32
+    """Requests sent ahead of an answer; those beyond are not taken, and the connection closed."""
+    stalled_s: float = 30.0
+    """For more of a body to come, and for the client to read 64 KiB of an answer."""
+    many: int = 1000
+    """Connections; above, 503 with Retry-After."""
+    most: int = 4000
+    """Connections; above, closed unanswered."""
+
+
+class Served:
+    """What the connections of a server have in common; `lead` are the first headers of each
+    response."""
+
+    def __init__(self, application: Application, bounds: Bounds) -> None:
+        self.application = application
+        self.bounds = bounds
+        self.connections: set[Connection] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.lead = b""
+
+
+async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
+    words = "Service Unavailable: too many connections"
+    await send_line(send, 503, words, [(b"retry-after", b"2"), _CLOSE])
+
+
+class Connection(asyncio.Protocol):
+    """Requests that are sent ahead are answered in their order."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, served: Served, loop: asyncio.AbstractEventLoop) -> None:
+        self._served = served
+        self._bounds = served.bounds
+        self._loop = loop
+        self._application = served.application
+        self._parser = httptools.HttpRequestParser(self)
+        self._exchanges: deque[Exchange] = deque()
+        """Not answered whole yet; the first is being answered, or its turn has come."""
+        self._taken: Exchange | None = None
+        """The one whose body is being taken."""
+        self._may_begin = False
+        self._server: tuple[str, int] | None = None
+        self._free_since_s = self._received_s = loop.time()
+        self._has_answered = self._is_last = self._has_head = False
+        self._refused: HTTPStatus | None = None
+        self._head_bytes = 0
+        self._url = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._is_reading = True
+        self.is_paused = False
+        self._paused_s = 0.0
+        self._writable = asyncio.Event()
+
+    @property
+    def lead(self) -> bytes:
+        """The first headers of each response."""
+        return self._served.lead
+
+    # --- the transport's calls
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take it, unless there are too many."""
+        self.transport = transport
+        self._server = transport.get_extra_info("sockname")[:2]
+        self._served.connections.add(self)
+        if len(self._served.connections) > self._bounds.most:
+            transport.abort()
+        elif len(self._served.connections) > self._bounds.many:
+            self._application = _too_many
+
+    def data_received(self, data: bytes) -> None:
+        """Parse; a head that is too large ends it."""
+        self._received_s = self._loop.time()
+        if self._is_last:
+            return
+        self._head_bytes += len(data)
+        # Of requests sent ahead only the first, so that other clients have their turn.
+        self._may_begin = True
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # nothing is upgraded
+        except httptools.HttpParserError:
+            self._refuse_unparsed()
+            return
+        if self._head_bytes > self._bounds.head_bytes and not self._is_last:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nobody waits for any response."""
+        self._served.connections.discard(self)
+        for exchange in self._exchanges:
+            exchange.leave()
+        self.resume_writing()
+
+    def pause_writing(self) -> None:
+        """The client reads too little."""
+        self.is_paused, self._paused_s = True, self._loop.time()
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """It reads."""
+        self.is_paused = False
+        self._writable.set()
+
+    # --- the parser's calls
+
+    def on_message_begin(self) -> None:
+        """Begin to take a head."""
+        self._has_head, self._taken = False, None
+        self._url, self._headers = b"", []
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the target."""
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a line of the head; those of a trailer are not merged into it (RFC 9110, 6.5.1)."""
+        if not self._has_head:
+            self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        """Take the request, if it is within its bounds."""
+        self._has_head = True
+        self._head_bytes = 0
+        if self._is_last or self.transport.is_closing():
+            return
+        headers, bounds = self._headers, self._bounds
+        if len(self._url) + sum([len(n) + len(v) + 4 for n, v in headers]) > bounds.head_bytes:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            return
+        named = dict(headers)
+        if named.get(b"transfer-encoding", b"chunked").strip().lower() != b"chunked":
+            self._refuse(HTTPStatus.NOT_IMPLEMENTED)
+            return
+        has_body = not _BODY_HEADERS.isdisjoint(named)
+        upgrades = self._parser.should_upgrade()
+        if upgrades and has_body:
+            self._refuse(HTTPStatus.BAD_REQUEST)
+            return
+        if len(self._exchanges) > bounds.ahead:
+            self._is_last, self._exchanges[-1].keeps = True, False
+            return
+        # Nothing is upgraded, and what follows may be meant for another protocol.
+        self._is_last = upgrades
+        self._take(named, has_body=has_body)
+
+    def on_body(self, body: bytes) -> None:
+        """Of a request that was taken."""
+        self._head_bytes = 0
+        if self._taken is not None and not self._taken.add(body):
+            self._read_no_more()
+
+    def on_message_complete(self) -> None:
+        """Of a request that was taken."""
+        self._head_bytes = 0
+        if self._taken is not None:
+            self._taken.complete_body()
+
+    # --- requests
+
+    def _take(self, named: dict[bytes, bytes], *, has_body: bool) -> None:
+        """The request whose head was parsed."""
+        target, headers, version = self._url, self._headers, self._parser.get_http_version()
+        if not target.startswith((b"/", b"*")):
+            headers = _with_host_of(target, headers)
+        path, query = _parts(target)
+        text = path.decode("ascii")
+        scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": version,
+            "method": self._parser.get_method().decode("ascii"),
+            "scheme": "http",
+            "server": self._server,
+            "root_path": "",
+            "path": unquote(text) if "%" in text else text,
+            "raw_path": path,
+            "query_string": query,
+            "headers": headers,
+        }
+        exchange = Exchange(
+            self,
+            scope,
+            keeps=not self._is_last and version != "1.0" and self._parser.should_keep_alive(),
+            expects=named.get(b"expect", b"").lower() == b"100-continue",
+        )
+        self._taken = exchange
+        exchange.has_all = not has_body
+        self._exchanges.append(exchange)
+        if len(self._exchanges) > 1:
+            self._read_no_more()
+        elif self._may_begin and not has_body:
+            self._begin_now(exchange)
+        else:
+            self._loop.call_soon(self._begin, exchange)
+        self._may_begin = False
+
+    def _begin_now(self, exchange: Exchange) -> None:
+        """Answer a request without a task of its own, as long as it does not wait: most answers
+        never do, and a task would cost as much as they."""
+        answering = self._answer(exchange)
+        try:
+            waits_for = answering.send(None)
+        except StopIteration:
+            return
+        self._go_on(_rest_of(answering, waits_for))
+
+    def _begin(self, exchange: Exchange) -> None:
+        if not exchange.is_gone:
+            self._go_on(self._answer(exchange))
+
+    def _go_on(self, answering: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(answering)
+        self._served.tasks.add(task)
+        task.add_done_callback(self._served.tasks.discard)
+
+    async def _answer(self, exchange: Exchange) -> None:
+        try:
+            await self._application(exchange.scope, exchange.receive, exchange.send)
+        finally:
+            if not exchange.is_complete and not exchange.is_gone:
+                self.transport.close()  # its rest is missing, and nothing says where it ends
+
+    def end_response(self) -> None:
+        """The response of the first request is complete: the next one may come, or is there."""
+        exchange = self._exchanges.popleft()
+        self._free_since_s = self._loop.time()
+        self._has_answered = True
+        if not exchange.keeps:
+            self.transport.close()
+        elif self._exchanges:
+            self._loop.call_soon(self._begin, self._exchanges[0])
+        elif self._refused is not None:
+            self._refuse(self._refused)
+        self.read_on()
+
+    # --- what a client may hold
+
+    def read_on(self) -> None:
+        """Take more from the client."""
+        if not self._is_reading and not self.transport.is_closing():
+            self._is_reading = True
+            self.transport.resume_reading()
+
+    def _read_no_more(self) -> None:
+        if self._is_reading and not self.transport.is_closing():
+            self._is_reading = False
+            self.transport.pause_reading()
+
+    async def writable(self) -> None:
+        """Wait until the client has read."""
+        await self._writable.wait()
+
+    def shut_down(self) -> None:
+        """Give the response under way, and close."""
+        if not self._exchanges:
+            self.transport.close()
+        else:
+            self._is_last = True
+            self._exchanges[0].keeps = False
+
+    def check(self, now_s: float) -> None:
+        """End the connection if it has been idle, or its client slow, for too long."""
+        bounds, is_free = self._bounds, not self._exchanges
+        free_s = now_s - self._free_since_s
+        if is_free and not self.transport.get_write_buffer_size():
+            if free_s > bounds.head_s and self._head_bytes:
+                self._refuse(HTTPStatus.REQUEST_TIMEOUT)
+            elif free_s > (bounds.idle_s if self._has_answered else bounds.head_s):
+                self.transport.close()
+        elif (
+            (is_free and free_s > bounds.stalled_s)
+            or (self.is_paused and now_s - self._paused_s > bounds.stalled_s)
+            or (self._waits_for_body and now_s - self._received_s > bounds.stalled_s)
+        ):
+            self.transport.abort()
+
+    @property
+    def _waits_for_body(self) -> bool:
+        return bool(self._exchanges) and not self._exchanges[0].has_all and self._is_reading
+
+    def _refuse_unparsed(self) -> None:
+        """Refuse what is not HTTP, and the request of which it would be the body."""
+        taken = self._taken
+        if taken is not None and not taken.has_all and not taken.is_complete:
+            if taken.is_begun:
+                self.transport.abort()
+                return
+            taken.leave()
+            self._exchanges.remove(taken)
+        self._refuse(HTTPStatus.BAD_REQUEST)
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        """Answer what is not a request, or not yet, behind the responses before it; and close."""
+        self._is_last = True
+        if self._exchanges:
+            self._refused = status
+        elif not self.transport.is_closing():
+            line = f"{status.value} {status.phrase}\n"
+            head = (
+                f"HTTP/1.1 {status.value} {status.phrase}\r\n"
+                "content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n"
+                f"content-length: {len(line)}\r\nconnection: close\r\n\r\n"
+            )
+            self.transport.write((head + line).encode("ascii"))
+            self.transport.close()
+
+
+def _with_host_of(target: bytes, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """That of a whole URL as target counts, not the header (RFC 9112, 3.2.2)."""
+    url = httptools.parse_url(target)
+    host = b"%b:%d" % (url.host, url.port) if url.port else url.host
+    return [(b"host", host), *(header for header in headers if header[0] != b"host")]
+
+
+def _parts(target: bytes) -> tuple[bytes, bytes]:
+    """Path and query."""
+    if target.startswith(b"/") and b"#" not in target:
+        path, _, query = target.partition(b"?")
+        return path, query
+    url = httptools.parse_url(target)
+    return url.path or b"/", url.query or b""
+
+
+async def _rest_of(begun: Coroutine[Any, Any, None], waits_for: object) -> None:
+    await _resumed(begun, waits_for)
+
+
+@types.coroutine
+def _resumed(begun: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
+    """The rest of a coroutine that has been begun, and waits."""
+    while True:
+        try:
+            try:
+                yield waits_for
+            except BaseException as error:  # noqa: BLE001  a cancellation is the coroutine's
+                waits_for = begun.throw(error)
+            else:
+                waits_for = begun.send(None)
+        except StopIteration:
+            return
