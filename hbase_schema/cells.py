@@ -137,7 +137,7 @@ def decode_cell(cls: type[C], value: bytes) -> C:
     """A cell from its value.
 
     Raises SchemaError if a newer Pinakes wrote it, MalformedRecord if it is not a value of
-    this cell: fields are unknown, missing, or of another type.
+    this cell: fields are unknown, missing, of another type, or out of range.
     """
     where = f"{cls.__name__} cell"
     try:
@@ -159,7 +159,10 @@ def decode_cell(cls: type[C], value: bytes) -> C:
     }
     if content:
         raise MalformedRecord(f"{where} has unknown fields: {', '.join(sorted(content))[:200]}")
-    return cls(**arguments)
+    try:
+        return cls(**arguments)
+    except ValueError as error:
+        raise MalformedRecord(f"{where}: {error}") from error
 
 
 def _checked(where: str, spec: _FieldSpec, value: object) -> object:

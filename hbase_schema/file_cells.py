@@ -43,6 +43,10 @@ class FileErrors:
     more: int = 0
 
 
+ACCEPTED = "accepted"
+"""Why a generation is as it is, of which people have accepted that bytes are lost."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationFacts:
     """`f:generation.N`: one written form of the file.
@@ -161,6 +165,10 @@ class CurrentGeneration:
     generation: int
     act: str
     ending: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.generation < 1 or (self.generation == 1 and self.ending is not None):
+            raise ValueError(f"there is no generation {self.generation} with such a name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,9 +78,9 @@ def decode_file_key(key: bytes) -> str:
     return unescape_name(key)
 
 
-def files_of(crawl: str) -> KeyRange:
-    """The archive files of a crawl, in `files` or `inflight`."""
-    return prefix_range(check_name(crawl, "a crawl") + b"/")
+def files_of(crawl: str, folder: str = "") -> KeyRange:
+    """The archive files of a crawl, or of a folder in it (`folder/`), in `files` or `inflight`."""
+    return prefix_range(check_name(crawl, "a crawl") + b"/" + escape_name(folder))
 
 
 def encode_crawl_key(crawl: str) -> bytes:

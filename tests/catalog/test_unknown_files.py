@@ -44,8 +44,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("withdraw", "http://example.org/1", "--reason", "asked", "--by", "somebody"),
         ("crawl", "purge", "c1", "--references", "promote"),
         ("crawl", "cancel", "c1"),
+        ("dedupe", "c2", *ANY_SAVING),
+        ("dedupe", "--all", "--drop-old", "--grace", "0", *ANY_SAVING),
     ],
-    ids=["withdraw", "purge", "cancel"],
+    ids=["withdraw", "purge", "cancel", "dedupe", "drop-old"],
 )
 def test_an_unknown_file_is_named_and_nothing_changed(words: tuple[str, ...], store: Path) -> None:
     archive = store / "archive"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,22 @@ def test_a_folder_is_imported_and_known_afterwards(folder: Path) -> None:
     code, _, said = imported(folder, "in", "--collection", "other")
     assert code == 3
     assert "belongs to the collection news, not other" in said
+
+
+@pytest.mark.parametrize("lost", ["files", "rows"])
+def test_what_was_imported_and_is_lost_was_not_there(folder: Path, lost: str) -> None:
+    """Whoever imports again may hold the last copy."""
+    assert imported(folder, "in")[0] == 0
+    store = folder / "pinakes-store"
+    if lost == "files":
+        for path in (store / "archive" / "b").rglob("*.warc*"):
+            path.unlink()
+    else:
+        with closing(sqlite3.connect(store / "rows.sqlite")) as rows, rows:
+            rows.execute("DELETE FROM files WHERE CAST(row AS TEXT) LIKE 'b/%'")
+    code, lines, said = imported(folder, "in")
+    assert (code, sorted(line["crawl"] for line in lines)) == (3, ["a", "c"])
+    assert "b.wacz: it was imported, but" in said
 
 
 def test_failed_ones_are_named_again_and_retried_on_request(folder: Path) -> None:

@@ -16,9 +16,12 @@ from pinakes.acts.actor import Actor
 from pinakes.archive_store.http_ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import note_unnamed
+from pinakes.catalog.file_records import read_generations
+from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.wacz_rows import QueueEntry, scan_queue, wacz_places
 from pinakes.counts import count_of
-from pinakes.errors import Busy, ConfigError, InputRefused, PinakesError
+from pinakes.errors import Busy, ConfigError, DigestMismatch, InputRefused, PinakesError
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.run_cells import RunFacts
 from pinakes.hbase_schema.wacz_cells import WaczPlace
 from pinakes.index.external_sort import Spool, sort_outside_memory
@@ -270,8 +273,33 @@ class _Import:
 
     def _known(self, place: str, crawl: str, name: str, sha256: str | None) -> None:
         self._named.append((crawl, name))
+        if (problem := self._why_not_there(place, crawl, name)) is not None:
+            self._miss(problem)
+            return
         self._done.were_there += 1
         self._tell(WaczKnown(place, crawl, name, sha256))
+
+    def _why_not_there(self, place: str, crawl: str, name: str) -> DigestMismatch | None:
+        """What is missing of a WACZ file that was imported: its files by their sizes."""
+        rows, archive = self._stores.rows, self._stores.archive
+        missing = f"{crawl}/{name}"
+        there = False
+        for entry in scan_entries(rows, crawl, folder=f"{name}/"):
+            there = entry.state is not None and entry.facts is not None
+            if entry.state is FileState.STORED:
+                facts = read_generations(rows, entry.archive_file).get(entry.generation)
+                size = archive.size(entry.stored_name)
+                there = there and facts is not None and facts.size == size
+            if not there:
+                missing = entry.stored_name
+                break
+        if there:
+            return None
+        return DigestMismatch(
+            f"it was imported, but {missing} is not in the store as it landed: keep this copy, "
+            "and see `pinakes fsck`",
+            file=place,
+        )
 
     def _miss(
         self, problem: PinakesError, place: str | None = None, *, queued: bool = False

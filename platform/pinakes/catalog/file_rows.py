@@ -120,10 +120,15 @@ def read_entries(store: RowStore, archive_files: Sequence[str]) -> dict[str, Fil
 
 
 def scan_entries(
-    store: RowStore, crawl: str | None = None, *, leave_out: Container[str] = ()
+    store: RowStore,
+    crawl: str | None = None,
+    *,
+    folder: str = "",
+    leave_out: Container[str] = (),
 ) -> Iterator[FileEntry]:
-    """Yield the files of a crawl, or all, sorted by name; but for those to be left out."""
-    key_range = files_of(crawl) if crawl is not None else KeyRange()
+    """Yield the files of a crawl (or of a folder in it), or all, sorted by name; but for those to
+    be left out."""
+    key_range = files_of(crawl, folder) if crawl is not None else KeyRange()
     for row in store.scan(TABLE, key_range, columns=_COLUMNS):
         name = decode_file_key(row.key)
         if name not in leave_out:

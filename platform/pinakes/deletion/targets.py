@@ -12,7 +12,6 @@ from pinakes.catalog.captures import COLUMNS, TABLE, Capture, decode_capture, ge
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import read_entries, scan_entries
 from pinakes.catalog.lookup import INDEXED, scan_digest, scan_scopes
-from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.unknown_files import unknown_file
 from pinakes.catalog.withdrawals import is_tombstone_row
@@ -85,14 +84,13 @@ def find_targets(rows: RowStore, queries: Iterable[str]) -> Targets:
 def require_all_found(
     rows: RowStore,
     archive: ArchiveReader,
-    proven: ProvenSidecars,
     queries: Sequence[str],
     found: Targets,
 ) -> Iterator[PinakesError]:
     """Ask all stored files for records that were asked for, and that rows did not lead to.
 
-    Of collections with targets each sidecar is held against its file.  Of others it is taken as it
-    is, and a problem is given where it cannot be read.
+    By their sidecars, which of collections with targets are held against the files afterwards.  Of
+    others a problem is given where one cannot be read.
 
     Raises:
         DigestMismatch: the rows of such a record are lost.
@@ -103,12 +101,11 @@ def require_all_found(
             continue
         name, known = entry.stored_name, found.by_collection.get(entry.facts.collection)
         try:
-            told = proven.rows(name) if known is not None else iter_sidecar(archive, name)
+            told = iter_sidecar(archive, name)
             lost = {row.row_key for row in told if asked.means(row)} - set(known or ())
         except _SIDECAR_ERRORS as problem:
-            if known is not None:
-                raise
-            yield problem
+            if known is None:
+                yield problem
             continue
         if lost:
             _require_landed_meanwhile(rows, queries, name, lost)

@@ -88,7 +88,7 @@ class Withdrawer:
         if targets.problems and not targets.by_collection:
             raise targets.problems[0]
         targets.problems.extend(
-            require_all_found(self._rows, self._archive, self._proven, request.targets, targets)
+            require_all_found(self._rows, self._archive, request.targets, targets)
         )
         return targets
 

@@ -16,13 +16,14 @@ from pinakes.catalog.kept_repairs import (
     rows_name,
 )
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.hbase_schema.file_cells import ACCEPTED
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.source import Source
 
 from .fsck_acts import DeadActs
-from .fsck_mending import ACCEPTED, StoredFileMender
+from .fsck_mending import StoredFileMender
 from .quarantine import Quarantine
 
 _PIECE_BYTES = 1 << 18

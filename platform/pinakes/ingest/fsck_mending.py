@@ -29,7 +29,7 @@ from pinakes.errors import InputRefused, MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
+from pinakes.hbase_schema.file_cells import ACCEPTED, FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put, RowStore
 
@@ -43,9 +43,6 @@ from .quarantine import Quarantine, in_batches
 
 SIDECAR_ERRORS = (OSError, MalformedRecord, SchemaError)
 """What reading a damaged sidecar raises."""
-ACCEPTED = "accepted"
-"""The code of repairs by which people have accepted that bytes are lost, and the `why` of what is
-left."""
 Claiming = Callable[[FileEntry], AbstractContextManager[Held]]
 
 

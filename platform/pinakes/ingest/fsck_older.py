@@ -12,6 +12,7 @@ from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import SidecarOf, SidecarRow, sidecar_name
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.hbase_schema.capture_cells import Location
+from pinakes.hbase_schema.file_cells import ACCEPTED
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import iter_records
@@ -20,7 +21,7 @@ from pinakes.warc.source import Source
 
 from .fsck_cell_writing import CellWriter
 from .fsck_findings import FsckFinding
-from .fsck_mending import ACCEPTED, SIDECAR_ERRORS, Claiming
+from .fsck_mending import SIDECAR_ERRORS, Claiming
 from .fsck_proofs import bytes_amiss, misplaced, place_of
 from .fsck_sidecars import put_sidecar, read_older_rows
 from .quarantine import Quarantine

@@ -16,10 +16,11 @@ from operator import attrgetter
 
 from pinakes.acts.act import Act
 from pinakes.acts.generations import Check, InAnotherForm
-from pinakes.catalog.file_records import iter_sidecar
+from pinakes.catalog.file_records import iter_sidecar, read_current
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.errors import DigestMismatch, InputRefused
+from pinakes.hbase_schema.file_cells import ACCEPTED
 from pinakes.hbase_schema.generation_names import PLAIN, ending_of
 from pinakes.warc.compression import Compression
 from pinakes.warc.members import compression_at
@@ -53,6 +54,13 @@ class Mender:
             DigestMismatch, InputRefused, MalformedRecord: it cannot be; the file is as it was.
             Conflict: another process works on it.
         """
+        if read_current(self._act.rows, entry).why == ACCEPTED:
+            # Its sidecar tells of the damaged records as they are, not as they landed.
+            raise InputRefused(
+                "not mended: its damage was accepted; `pinakes fsck --quarantine` lists that, and "
+                "`--undo ID` takes it back",
+                file=entry.stored_name,
+            )
         with self._act.claimed(entry.archive_file) as held:
             places = {one.ordinal: one.offset for one in lost if one.ordinal is not None}
             if len(places) < len(lost):
