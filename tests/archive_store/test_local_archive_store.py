@@ -152,9 +152,10 @@ def test_unreadable_folder_is_an_error(
             raise PermissionError(errno.EACCES, "Permission denied")
         return real(path)  # type: ignore[return-value]
 
-    monkeypatch.setattr(local_files.os, "scandir", scandir)
-    with pytest.raises(StoreUnavailable, match="Permission denied"):
-        list(store.list())
+    with monkeypatch.context() as patched:  # pytest itself lists folders afterwards
+        patched.setattr(local_files.os, "scandir", scandir)
+        with pytest.raises(StoreUnavailable, match="Permission denied"):
+            list(store.list())
 
 
 def test_file_in_place_of_the_store_folder_is_unavailable(tmp_path: Path) -> None:
