@@ -100,3 +100,22 @@ def test_a_current_generation_that_cannot_be_is_named(site: Site) -> None:
     assert "files l:generation cannot be read" in site.call("fsck", "--repair", code=1)
     for words in (DEDUPE, WITHDRAW):
         assert f"row c2/a{site.suffix}, column l:generation" in site.call(*words, code=3)
+
+
+@pytest.mark.parametrize("how", ["--quick", "--full", "--seed=1"])
+def test_a_row_that_cannot_be_read_ends_no_check_but_of_what_leads_to_it(
+    site: Site, how: str
+) -> None:
+    """It ended all, or was taken for the sidecar's damage, which was mended without end."""
+    change(
+        site,
+        "UPDATE files SET value = CAST('{\"v*' AS BLOB) WHERE CAST(col AS TEXT) = 'l:generation' "
+        "AND CAST(row AS TEXT) LIKE 'c1/%'",
+    )
+    lose = site.file(f"c2/g2/a{site.suffix}.sidecar.parquet")
+    lose.rename(lose.with_suffix(".away"))
+    said = site.call("fsck", how, "--repair", code=1)
+    assert f"c1/a{site.suffix}: unreadable-row: files l:generation cannot be read" in said
+    assert f"c2/g2/a{site.suffix}: sidecar-missing" in said
+    said = site.call("fsck", how, "--repair", code=1)
+    assert f"c2/g2/a{site.suffix}: cell: not checked to its end: table files, row c1/a" in said

@@ -31,7 +31,7 @@ from pinakes.catalog.reported import find_open_scope, scan_scopes_of
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.errors import DigestMismatch, InputRefused
+from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, SchemaError
 from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_of
@@ -173,10 +173,15 @@ class Fsck:
 
     def _check_entry(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
         """What is wrong with it, as long as nobody else works on it."""
-        for finding in self._entry_findings(entry, is_hidden=is_hidden):
-            if self._acts.has_changed(entry) or self._is_being_removed(entry):
-                return
-            yield self._with_undo(finding)
+        try:
+            for finding in self._entry_findings(entry, is_hidden=is_hidden):
+                if self._acts.has_changed(entry) or self._is_being_removed(entry):
+                    return
+                yield self._with_undo(finding)
+        except (MalformedRecord, SchemaError) as error:
+            # Of a row that it leads to, as that of an original's file, which is named for itself.
+            message = f"not checked to its end: {error.message}"
+            yield FsckFinding(code="cell", file=entry.stored_name, message=message)
 
     def _with_undo(self, finding: FsckFinding) -> FsckFinding:
         """The finding, with the repair that moved away what it misses."""

@@ -146,10 +146,20 @@ class StoredFileCheck:
             try:
                 yield from check.findings()
             except SIDECAR_ERRORS as error:
+                if self._has_readable_sidecar():
+                    raise  # it is a cell of another file's row
                 yield self._sidecar_finding("sidecar-unreadable", message_of(error))
             self.account, is_new = check.account, self._mender.has_rebuilt
         if self._entry.holds_unkept_revisits:
             yield self._references_finding()
+
+    def _has_readable_sidecar(self) -> bool:
+        try:
+            for _ in iter_sidecar(self._archive, self._name):
+                pass
+        except SIDECAR_ERRORS:
+            return False
+        return True
 
     def full_check(self) -> FullFileCheck:
         """Of all that the bytes of the current generation say."""
