@@ -77,7 +77,6 @@ CHECKS = (
                 "pinakes check --level error {wacz}",
                 "pinakes check --level error {tampered}",
                 read=found_by_exit,
-                note="`check` does not compare the archive files with the hashes of that list",
             ),
             "wacz": attempt(
                 "wacz validate -f {wacz}", "wacz validate -f {tampered}", read=found_by_exit
@@ -125,6 +124,13 @@ REPLAYS = (
         group=REPLAYING,
         expected=lambda _: ["20240301100200"],
         attempts={
+            "Pinakes": attempt(
+                "pinakes init --store here",
+                "pinakes ingest {spring} --crawl spring --store here",
+                serves="pinakes serve --store here --port {port}",
+                url=f"/cdx?url={PICTURE}",
+                read=matches(r"^org,example\)/picture.png (\d{14}) "),
+            ),
             "pywb": attempt(
                 "wb-manager init here",
                 "wb-manager add here {spring}",

@@ -185,6 +185,11 @@ COMPRESSIONS = (
         group=COMPRESSING,
         expected=lambda scene: len(scene.spring.records),
         attempts={
+            "Pinakes": attempt(
+                "pinakes zstd compress {spring} -o new",
+                "pinakes ls --json new/spring.warc.zst",
+                read=lambda ran: len(ran.stdout.splitlines()),
+            ),
             "FastWARC": attempt(
                 "fastwarc recompress -c zstd {spring} new.warc.zst",
                 "fastwarc index new.warc.zst",
@@ -261,7 +266,12 @@ COMPRESSIONS = (
         name="make a WACZ",
         group=COMPRESSING,
         expected=lambda scene: scene.spring.data,
-        attempts={"wacz": attempt("wacz create -o new.wacz {spring}", read=packaged("new.wacz"))},
+        attempts={
+            "Pinakes": attempt(
+                "pinakes export-wacz {spring} -o new.wacz", read=packaged("new.wacz")
+            ),
+            "wacz": attempt("wacz create -o new.wacz {spring}", read=packaged("new.wacz")),
+        },
     ),
 )
 

@@ -63,7 +63,7 @@ def test_everything_listens_on_loopback(site: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        # docs/cluster.md, "Why it is set up so"
+        # Why: comments of local_cluster/site_files.py.
         ("hbase.wal.provider", "filesystem"),
         ("hbase.wal.hsync", "true"),
         ("hbase.hfile.hsync", "true"),
