@@ -8,13 +8,14 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import Any
 
 import pytest
 from served_sites import GET, connected, exchange, read_all, served, status_of
 
 from pinakes.access.asgi import Headers, Receive, Scope, Send, send_whole
+from pinakes.access.bounded_server import BoundedServer
 from pinakes.access.connection import Bounds
 
 BODY = b"here\n"
@@ -476,6 +477,24 @@ def test_many_connections_are_told_to_come_again() -> None:
         for _ in range(5):
             idle.enter_context(connected(address)).sendall(b"GET / HTTP/1.1\r\n")
         assert exchange(address, GET % b"/") == b""
+
+
+def test_a_request_under_way_has_its_answer_when_the_server_ends() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        server = BoundedServer(Echo())
+        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+        thread.start()
+        with connected(listening.getsockname()) as client:
+            client.sendall(b"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nhe")
+            time.sleep(0.3)
+            server.should_exit = True
+            time.sleep(0.3)
+            client.sendall(b"re" + (GET % b"/later"))
+            found = read_all(client)
+        thread.join(60)
+    assert not thread.is_alive()
+    assert found.count(b"HTTP/1.1 ") == 1
+    assert b"b'here')" in found
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ Source: RFC 9112.
 from __future__ import annotations
 
 import asyncio
+import logging
 import types
 from collections import deque
 from collections.abc import Coroutine, Generator
@@ -259,6 +260,8 @@ class Connection(asyncio.Protocol):
     async def _answer(self, exchange: Exchange) -> None:
         try:
             await self._application(exchange.scope, exchange.receive, exchange.send)
+        except Exception:  # one that answers by itself has none
+            logging.getLogger(__name__).exception("an application failed")
         finally:
             if not exchange.is_complete and not exchange.is_gone:
                 self.transport.close()  # its rest is missing, and nothing says where it ends
@@ -298,7 +301,6 @@ class Connection(asyncio.Protocol):
         if not self._exchanges:
             self.transport.close()
         else:
-            self._is_last = True
             self._exchanges[0].keeps = False
 
     def check(self, now_s: float) -> None:
