@@ -23,7 +23,6 @@ from pinakes.errors import (
     InputRefused,
     MalformedRecord,
     PinakesError,
-    StoreUnavailable,
 )
 from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
 from pinakes.hbase_schema.file_states import FileState
@@ -33,7 +32,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest, parse_digest, resembles_digest
 
 _BATCH_ROWS = 500
-_SIDECAR_ERRORS = (StoreUnavailable, InputRefused, MalformedRecord)
+_SIDECAR_ERRORS = (InputRefused, MalformedRecord)
 
 
 class Target(NamedTuple):

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         raise ConfigError("--again is for crawls: with -o, files in any compression are written")
     if runner is None:
         return zstd_convert.run(arguments, console)
-    form = zstd_stored.form_given(arguments)
+    form = zstd_stored.given_form_of(arguments)
     names, failed = _names(list(inputs_of(arguments)), runner, console)
     folder = None if runner.stored else Path(arguments.output)
     names = zstd_convert.without_clashes(names, folder, form.form)

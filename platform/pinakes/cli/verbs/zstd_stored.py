@@ -148,7 +148,7 @@ def _tasks_of(runner: JobRunner, console: Console) -> TasksOf:
     return tasks
 
 
-def form_given(arguments: argparse.Namespace) -> StoredForm:
+def given_form_of(arguments: argparse.Namespace) -> StoredForm:
     """What is asked for; `Raises` ConfigError for a level or dictionary that cannot be used."""
     if arguments.action == "decompress":
         return UNCOMPRESSED if arguments.plain else IN_GZIP
@@ -157,7 +157,7 @@ def form_given(arguments: argparse.Namespace) -> StoredForm:
 
 def form_maker_of(arguments: argparse.Namespace) -> FormMaker:
     """The same, but with the dictionary that a collection keeps where none is given."""
-    given = form_given(arguments)
+    given = given_form_of(arguments)
     if arguments.action == "decompress" or arguments.dictionary is not None:
         return lambda archive, collection: given
     return lambda archive, collection: in_zstd_as_kept(archive, collection, arguments.level)
