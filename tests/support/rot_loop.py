@@ -275,7 +275,8 @@ def _export(round_: Round) -> Answer:
 def _restore_files(round_: Round) -> Answer:
     archive = round_.store.archive_here(round_.folder / f"archive-{len(round_.acts)}")
     target = round_.folder / f"files-{len(round_.acts)}"
-    name = round_.dice.choice(round_.archive_files())
+    # Where all crawls have been taken out, of one that is not there.
+    name = round_.dice.choice(round_.archive_files() or ["c1/0.warc.gz"])
     answer = round_.call("restore", archive / name, "-o", target, "--dir", archive)
     round_.judge_given("restore", answer, _contents(target))
     return answer
