@@ -37,6 +37,9 @@ class Pages(PageSite):
     def refusal(self, request: Request, error: HTTPException) -> Response:
         return Response(error.name, error.code)
 
+    def failure(self, request: Request, error: PinakesError) -> Response:
+        raise error
+
 
 def repeat(request: Request) -> Response:
     said = f"{request.method} {request.path} {request.query_string.decode()} "

@@ -69,6 +69,7 @@ class AsgiSite:
         self._headers = [
             (name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()
         ]
+        self._names = frozenset(name for name, _ in self._headers)
         self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -125,6 +126,8 @@ class AsgiSite:
     def _with_strict(self, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         given = list(headers)
         names = {name for name, _ in given}
+        if self._names.isdisjoint(names):
+            return given + self._headers
         return given + [header for header in self._headers if header[0] not in names]
 
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import types
 from collections import deque
-from collections.abc import Coroutine, Generator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -22,6 +20,7 @@ from urllib.parse import unquote
 import httptools
 
 from .asgi import Application, Receive, Scope, Send, send_line
+from .eager import begin
 from .exchange import Exchange
 
 _CLOSE = (b"connection", b"close")
@@ -233,27 +232,19 @@ class Connection(asyncio.Protocol):
         if len(self._exchanges) > 1:
             self._read_no_more()
         elif self._may_begin and not has_body:
-            self._begin_now(exchange)
+            task = begin(self._loop, self._answer(exchange))
+            if task is not None:
+                self._keep(task)
         else:
             self._loop.call_soon(self._begin, exchange)
         self._may_begin = False
 
-    def _begin_now(self, exchange: Exchange) -> None:
-        """Answer a request without a task of its own, as long as it does not wait: most answers
-        never do, and a task would cost as much as they."""
-        answering = self._answer(exchange)
-        try:
-            waits_for = answering.send(None)
-        except StopIteration:
-            return
-        self._go_on(_rest_of(answering, waits_for))
-
     def _begin(self, exchange: Exchange) -> None:
         if not exchange.is_gone:
-            self._go_on(self._answer(exchange))
+            self._keep(self._loop.create_task(self._answer(exchange)))
 
-    def _go_on(self, answering: Coroutine[Any, Any, None]) -> None:
-        task = self._loop.create_task(answering)
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        """Nothing else does while it waits."""
         self._served.tasks.add(task)
         task.add_done_callback(self._served.tasks.discard)
 
@@ -364,22 +355,3 @@ def _parts(target: bytes) -> tuple[bytes, bytes]:
         return path, query
     url = httptools.parse_url(target)
     return url.path or b"/", url.query or b""
-
-
-async def _rest_of(begun: Coroutine[Any, Any, None], waits_for: object) -> None:
-    await _resumed(begun, waits_for)
-
-
-@types.coroutine
-def _resumed(begun: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
-    """The rest of a coroutine that has been begun, and waits."""
-    while True:
-        try:
-            try:
-                yield waits_for
-            except BaseException as error:  # noqa: BLE001  a cancellation is the coroutine's
-                waits_for = begun.throw(error)
-            else:
-                waits_for = begun.send(None)
-        except StopIteration:
-            return

@@ -7,11 +7,10 @@ headers to every response.
 
 from __future__ import annotations
 
-import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TypeVar
 from urllib.parse import quote
 
 from werkzeug.datastructures import Headers
@@ -23,7 +22,7 @@ from werkzeug.wrappers import Response
 from pinakes.errors import PinakesError
 
 from .asgi import Receive, Scope, Send, read_body
-from .pieces import send_rest
+from .pieces import in_thread, send_rest
 
 STRICT_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -36,7 +35,6 @@ STRICT_HEADERS = {
 THREADS = 8
 BODY_BYTES = 64 << 10
 _BODY_S = 10.0
-T = TypeVar("T")
 
 
 class Request(HttpRequest):
@@ -68,7 +66,7 @@ class _Rest(BaseConverter):
     part_isolating = False
 
 
-class PageSite:
+class PageSite(ABC):
     """Dispatches requests by rules, to endpoints that take the request and the rule's values.
 
     Endpoints are called in several threads at once.
@@ -85,13 +83,13 @@ class PageSite:
         parts = (rule.rule.split("/")[1] for rule in self._urls.iter_rules())
         return frozenset(part for part in parts if part)
 
+    @abstractmethod
     def refusal(self, request: Request, error: HTTPException) -> Response:
         """The response where no rule fits, or an endpoint refuses a request."""
-        raise NotImplementedError
 
+    @abstractmethod
     def failure(self, request: Request, error: PinakesError) -> Response:
         """The response where an endpoint has failed."""
-        raise NotImplementedError
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the request, then answer it.
@@ -100,12 +98,12 @@ class PageSite:
             BodyRefused, ClientGone: as `read_body`.
         """
         body = await read_body(receive, most_bytes=BODY_BYTES, patience_s=_BODY_S)
-        response = await self._in_thread(self._answer, Request(scope, body))
+        response = await in_thread(self._threads, self._answer, Request(scope, body))
         try:
             await self._send(response, receive, send, is_head=scope["method"] == "HEAD")
         finally:
             if not response.is_sequence:
-                await self._in_thread(response.close)
+                await in_thread(self._threads, response.close)
 
     async def _send(
         self, response: Response, receive: Receive, send: Send, *, is_head: bool
@@ -120,11 +118,7 @@ class PageSite:
         if response.is_sequence or is_head:
             await send({"type": "http.response.body", "body": first})
         else:
-            await send_rest(receive, send, partial(self._in_thread, next, pieces, None))
-
-    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(function, *arguments))
+            await send_rest(receive, send, partial(in_thread, self._threads, next, pieces, None))
 
     def _answer(self, request: Request) -> Response:
         urls = self._urls.bind("", path_info=request.path, default_method=request.method)

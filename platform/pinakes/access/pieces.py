@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from typing import TypeVar
 
 from .asgi import ClientGone, Headers, Receive, Send, send_whole
 
+T = TypeVar("T")
 WHOLE_BYTES = 256 << 10
 """A body up to this is sent whole, with its length and what is known only at its end."""
 _FEW = 3
@@ -88,7 +90,12 @@ async def _noticed(receive: Receive) -> AsyncIterator[Callable[[], asyncio.Futur
 async def _next(pieces: Iterator[bytes], threads: Executor | None) -> bytes | None:
     if threads is None:
         return next(pieces, None)
-    return await asyncio.get_running_loop().run_in_executor(threads, next, pieces, None)
+    return await in_thread(threads, next, pieces, None)
+
+
+async def in_thread(threads: Executor, function: Callable[..., T], *arguments: object) -> T:
+    """What a function gives that may block."""
+    return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
 
 
 async def _gone(receive: Receive) -> None:

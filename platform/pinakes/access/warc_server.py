@@ -10,12 +10,9 @@ The store is asked in threads, a piece at a time; a client that reads slowly hol
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 from pinakes.catalog.stored_generations import StoredGeneration
@@ -27,7 +24,7 @@ from .asgi import Message, Receive, Scope, Send, header_values, send_line
 from .byte_range import NotSatisfiable, select_range
 from .checked_bytes import PIECE_BYTES, CheckedBytes
 from .gzip_records import gzip_record, has_foreign_members
-from .pieces import send_rest
+from .pieces import in_thread, send_rest
 
 PREFIX = b"/warc/"
 GZIP_PREFIX = b"/gzip/"
@@ -39,7 +36,6 @@ KNOWN_S = 1.0
 _MOST_KNOWN = 1024
 _TYPES = {"warc": b"application/warc"}
 _POLICY = b"default-src 'none'; sandbox; frame-ancestors 'none'"
-T = TypeVar("T")
 
 
 class _Opened(NamedTuple):
@@ -129,7 +125,7 @@ class WarcServer:
             return
         try:
             # Before the head is sent: a store that fails is a 503, not an answer that is cut off.
-            first, opened = await self._in_thread(self._read_first, file, part, is_get)
+            first, opened = await in_thread(self._threads, self._read_first, file, part, is_get)
         except Denied:
             await self._send_absent(send)
             return
@@ -164,7 +160,7 @@ class WarcServer:
                 await self._send_rest(receive, send, content)
         finally:
             if not content.file.closed:
-                await self._in_thread(content.close)
+                await in_thread(self._threads, content.close)
 
     async def _find(self, name: str) -> StoredGeneration | None:
         """The file of that name; what was found stands for a moment.
@@ -175,7 +171,7 @@ class WarcServer:
         known = self._known.get(name)
         if known is not None and now_s < known[0]:
             return known[1]
-        file = await self._in_thread(self._files.find, name)
+        file = await in_thread(self._threads, self._files.find, name)
         if file is not None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
@@ -226,7 +222,7 @@ class WarcServer:
 
     async def _send_rest(self, receive: Receive, send: Send, content: CheckedBytes) -> None:
         async def next_piece() -> bytes | None:
-            return None if content.is_done else await self._in_thread(content.next_piece)
+            return None if content.is_done else await in_thread(self._threads, content.next_piece)
 
         self._streams += 1
         try:
@@ -251,10 +247,6 @@ class WarcServer:
         """Strong: the same bytes, of the same length."""
         form = b"-gzip" if self._in_gzip else b""
         return b'"%b-%x%b"' % (file.sha256[:32].encode("ascii"), file.size, form)
-
-    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(function, *arguments))
 
 
 def _listed(values: list[bytes]) -> list[bytes]:

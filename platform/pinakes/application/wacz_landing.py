@@ -25,6 +25,7 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.run_cells import RunFacts
 from pinakes.hbase_schema.wacz_cells import WaczPlace
 from pinakes.index.external_sort import Spool, sort_outside_memory
+from pinakes.ingest.fsck_proofs import bytes_amiss
 from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import VERB
 from pinakes.ingest.landing_run import LandingRun
@@ -282,18 +283,19 @@ class _Import:
     def _why_not_there(self, place: str, crawl: str, name: str) -> DigestMismatch | None:
         """What is missing of a WACZ file that was imported: its files by their sizes."""
         rows, archive = self._stores.rows, self._stores.archive
-        missing = f"{crawl}/{name}"
-        there = False
+        missing: str | None = f"{crawl}/{name}"
         for entry in scan_entries(rows, crawl, folder=f"{name}/"):
-            there = entry.state is not None and entry.facts is not None
-            if entry.state is FileState.STORED:
-                facts = read_generations(rows, entry.archive_file).get(entry.generation)
-                size = archive.size(entry.stored_name)
-                there = there and facts is not None and facts.size == size
-            if not there:
+            missing = None
+            facts = read_generations(rows, entry.archive_file).get(entry.generation)
+            is_stored = entry.state is FileState.STORED
+            if (
+                entry.state is None
+                or entry.facts is None
+                or (is_stored and bytes_amiss(archive, entry.stored_name, facts, quick=True))
+            ):
                 missing = entry.stored_name
                 break
-        if there:
+        if missing is None:
             return None
         return DigestMismatch(
             f"it was imported, but {missing} is not in the store as it landed: keep this copy, "

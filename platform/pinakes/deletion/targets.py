@@ -107,10 +107,10 @@ def require_all_found(
                 yield problem
             continue
         if lost:
-            _require_landed_meanwhile(rows, queries, name, lost)
+            _require_known_now(rows, queries, name, lost)
 
 
-def _require_landed_meanwhile(
+def _require_known_now(
     rows: RowStore, queries: Sequence[str], name: str, keys: set[bytes | None]
 ) -> None:
     """Raise DigestMismatch unless rows lead to these by now."""

@@ -108,10 +108,8 @@ class CollectionRuns:
             DigestMismatch: the catalogue does not know a file, or has lost a crawl that is asked
                 for.
         """
+        require_collection_known(self.rows, self.archive, request.collection, crawl=request.crawl)
         while True:
-            require_collection_known(
-                self.rows, self.archive, request.collection, crawl=request.crawl
-            )
             act = Act.begin(self.rows, self.archive, self.actor, VERB, request.collection)
             with act:
                 wanted = self._wanted(act, request)
