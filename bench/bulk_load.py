@@ -22,7 +22,7 @@ from isal import igzip
 from local_cluster.layout import HOST
 from local_cluster.state import read_layout
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.hadoop_tools import HadoopTools
 from pinakes.hbase_schema.run_cells import CrawlFacts
@@ -33,10 +33,10 @@ from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.row_spool import RowSpool
 from pinakes.row_store.bulk_text import BulkTable
-from pinakes.row_store.hbase import HBaseRowStore
-from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
-from pinakes.row_store.hbase_bulk import BulkLoading
-from pinakes.row_store.hbase_connection import HBaseConnection, Server
+from pinakes.row_store.hbase.admin import HBaseSchemaAdmin
+from pinakes.row_store.hbase.bulk import BulkLoading
+from pinakes.row_store.hbase.connection import HBaseConnection, Server
+from pinakes.row_store.hbase.store import HBaseRowStore
 
 PAGES = 5_000
 

@@ -19,9 +19,9 @@ import happybase
 
 from pinakes.hbase_schema.ranges import prefix_range
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.row_store.hbase import HBaseRowStore
-from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
-from pinakes.row_store.hbase_connection import HBaseConnection, parse_servers
+from pinakes.row_store.hbase.admin import HBaseSchemaAdmin
+from pinakes.row_store.hbase.connection import HBaseConnection, parse_servers
+from pinakes.row_store.hbase.store import HBaseRowStore
 from pinakes.row_store.port import Put, get_row
 
 VALUE = b"x" * 280

@@ -11,8 +11,8 @@ from zstandard import ZstdCompressionDict
 from pinakes.errors import DigestMismatch
 from pinakes.mr_jobs.archive_job import ArchiveJob
 from pinakes.recompression.forms import IN_GZIP, UNCOMPRESSED, StoredForm, in_zstd
+from pinakes.warc.compression.zstd_dictionary import dictionary_in
 from pinakes.warc.opening import open_source
-from pinakes.warc.zstd_dictionary import dictionary_in
 
 DICTIONARY = "--dictionary"
 _ZSTD = "zstd"

@@ -22,7 +22,7 @@ from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore, AsideFile
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, PinakesError

@@ -9,7 +9,7 @@ import pytest
 from pinakes.config import load_configuration
 from pinakes.errors import ConfigError
 from pinakes.profile import hbase_connection
-from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Server, Tls
+from pinakes.row_store.hbase.connection import HBaseConnection, Sasl, Server, Tls
 
 
 def connection(**options: str) -> HBaseConnection:

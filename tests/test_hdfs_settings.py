@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.archive_store.hdfs_connection import HdfsConnection
+from pinakes.archive_store.hdfs.connection import HdfsConnection
 from pinakes.config import load_configuration
 from pinakes.errors import ConfigError
 from pinakes.profile import hdfs_connection

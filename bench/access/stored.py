@@ -27,9 +27,9 @@ from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.profile import ARCHIVE, ROWS
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
 from pinakes.row_store.port import Put, RowStore
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 from .drawn import CRAWL, FILE_CAPTURES, RECORD_BYTES, DrawnCapture, captures
 

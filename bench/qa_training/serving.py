@@ -15,7 +15,7 @@ from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.request import ProxyRequest
 from pinakes.qa.replay.sending import Sender, send_answer
 from pinakes.qa.replay.server import ProxyServer
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.message import HttpHead
 
 MOMENT = datetime(2024, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from zstandard import ZstdCompressionDict
 
-from pinakes.warc.zstd_writer import FrameWriter
+from pinakes.warc.compression.zstd_writer import FrameWriter
 
 from .held_out import HeldRecord
 

@@ -13,10 +13,10 @@ from isal import isal_zlib
 from zstandard import ZstdCompressionDict, ZstdDecompressor
 
 from bench.measure import Spread, ratios, spread
+from pinakes.warc.compression.zstd_writer import FrameWriter, dictionary_frame
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
-from pinakes.warc.zstd_writer import FrameWriter, dictionary_frame
 
 from .held_out import HeldRecord, Place
 

@@ -13,7 +13,7 @@ from zstandard import ZstdCompressionDict
 from bench.cache import cache_dir
 from bench.rounds import say
 from pinakes.dictionaries.savings import Measurement, best_of, measure_sizes
-from pinakes.warc.zstd_writer import dictionary_frame
+from pinakes.warc.compression.zstd_writer import dictionary_frame
 
 from .held_out import HeldRecord, Place, Split, read, some, split
 from .levels import (

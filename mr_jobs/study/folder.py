@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pinakes.archive_store.whole_files import hidden_file
+from pinakes.archive_store.local.whole_files import hidden_file
 from pinakes.mr_jobs.study.figures import Study
 from pinakes.mr_jobs.study.page import study_page
 from pinakes.mr_jobs.study.plots import LIGHT, drawn

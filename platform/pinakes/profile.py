@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from pinakes.archive_store.hdfs_connection import HdfsConnection, parse_web
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.hdfs.connection import HdfsConnection, parse_web
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
@@ -26,11 +26,11 @@ from pinakes.hadoop_tools import HadoopTools, parse_command
 from pinakes.hbase_schema.tables import Schema, declared_schema
 from pinakes.index.external_sort import SortSpace
 from pinakes.ingest.tally import ARCHIVE_RETRIES, ROW_RETRIES, Tally
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
-from pinakes.row_store.hbase_bulk import BulkLoading
-from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Tls, parse_servers
+from pinakes.row_store.hbase.bulk import BulkLoading
+from pinakes.row_store.hbase.connection import HBaseConnection, Sasl, Tls, parse_servers
 from pinakes.row_store.port import RowStore, SchemaAdmin
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 ROWS = "rows.sqlite"
 ARCHIVE = "archive"
@@ -92,7 +92,7 @@ def open_stores(
 
 def _open_rows(configuration: Configuration, tally: Tally, *, serving: bool) -> RowStore:
     if configuration.profile == "cluster":
-        from pinakes.row_store.hbase import HBaseRowStore
+        from pinakes.row_store.hbase.store import HBaseRowStore
 
         return HBaseRowStore(
             hbase_connection(configuration),
@@ -113,7 +113,7 @@ def open_archive(
     if configuration.profile == "embedded":
         yield LocalArchiveStore(configuration.store / ARCHIVE)
         return
-    from pinakes.archive_store.hdfs import HdfsArchiveStore
+    from pinakes.archive_store.hdfs.store import HdfsArchiveStore
 
     on_retry = (tally or Tally()).counting(ARCHIVE_RETRIES)
     with closing(HdfsArchiveStore(hdfs_connection(configuration), on_retry=on_retry)) as archive:
@@ -134,7 +134,7 @@ def open_folder(place: str, configuration: Configuration) -> Iterator[ArchiveSto
         return
     if configuration.profile == "embedded" or not place.startswith("hdfs://"):
         raise ConfigError("not a folder, nor, with profile = cluster, hdfs://…", file=place)
-    from pinakes.archive_store.hdfs import HdfsArchiveStore
+    from pinakes.archive_store.hdfs.store import HdfsArchiveStore
 
     # It may be another cluster, with other web servers: so written files are read back.
     connection = replace(hdfs_connection(configuration), url=place, web=())
@@ -164,7 +164,7 @@ def open_schema_admin(
     if configuration.profile == "embedded":
         yield EmbeddedSchemaAdmin(configuration.store / ROWS)
         return
-    from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
+    from pinakes.row_store.hbase.admin import HBaseSchemaAdmin
 
     connection = hbase_connection(configuration)
     if not connection.admin_servers:

@@ -16,7 +16,7 @@ from email.utils import format_datetime
 from pinakes.access.byte_range import StoredRange, parse_content_range
 from pinakes.errors import MalformedRecord
 from pinakes.warc.header import Header
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.message import HttpHead
 
 from .request import ProxyRequest
 

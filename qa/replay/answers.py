@@ -23,9 +23,9 @@ from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable, Unre
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import parse_digits_date
-from pinakes.warc.decoders import FIRST_BYTES, is_coded
 from pinakes.warc.field_names import CONTENT_TYPE_KEY
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.decoders import FIRST_BYTES, is_coded
+from pinakes.warc.http.message import HttpHead
 from pinakes.warc.record import Record
 
 from .answer_head import AnswerHead, Field, captured_head, own_head

@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 from pinakes.access.byte_range import parse_content_range
 from pinakes.catalog.captures import Capture
 from pinakes.warc.dates import parse_digits_date
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.message import HttpHead
 
 from .request import ProxyRequest, original_uri
 

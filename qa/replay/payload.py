@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 from pinakes.warc.field_names import WARC_TRUNCATED_KEY
-from pinakes.warc.http import Dechunker
+from pinakes.warc.http.message import Dechunker
 from pinakes.warc.record import Record
 
 _PIECE_BYTES = 1 << 16

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from pinakes.access.byte_range import parse_range
 from pinakes.errors import MissingExtra, PinakesError
 from pinakes.index.post_query import BODY_LIMIT_BYTES, method_query
-from pinakes.warc.codings import Undecodable, named_codings, undone
+from pinakes.warc.http.codings import Undecodable, named_codings, undone
 
 from .certificates import Authority
 from .request import ProxyRequest, Tunnel, clean_request_line, original_uri, parse_authority

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pinakes.archive_store.whole_files import hidden_file
+from pinakes.archive_store.local.whole_files import hidden_file
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.sample.drawn_line import decode_drawn, encode_drawn

@@ -15,7 +15,7 @@ from typing import Protocol
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.replay.answer_head import kept_fields, reason_of
 from pinakes.qa.replay.sending import Sender
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.message import HttpHead
 
 from .upstream import Piece, Upstream
 

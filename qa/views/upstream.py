@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.replay.request import ProxyRequest
-from pinakes.warc.http import Dechunker, HttpHead, head_end
+from pinakes.warc.http.message import Dechunker, HttpHead, head_end
 
 PATIENCE_S = 30.0
 """How long a server may neither send nor receive."""

@@ -26,9 +26,9 @@ from pinakes.catalog.file_rows import read_entry
 from pinakes.recompression.forms import in_zstd
 from pinakes.recompression.stored import StoredRecompressor
 from pinakes.rewrite.recompress_file import Recompression
-from pinakes.warc.record import IN_MEMORY_BYTES
+from pinakes.warc.compression.zstd_writer import FrameWriter, dictionary_frame
+from pinakes.warc.source import IN_MEMORY_BYTES
 from pinakes.warc.write import compress_member
-from pinakes.warc.zstd_writer import FrameWriter, dictionary_frame
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 LARGE = random.Random(1).randbytes(IN_MEMORY_BYTES + 99)

@@ -30,7 +30,7 @@ from pinakes.catalog.captures import place_captures, scan_captures_of
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.errors import DigestMismatch
 from pinakes.index.urlkey import urlkey
-from pinakes.warc.record import IN_MEMORY_BYTES
+from pinakes.warc.source import IN_MEMORY_BYTES
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 PAGES = [

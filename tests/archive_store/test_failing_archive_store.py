@@ -10,7 +10,7 @@ import pytest
 from archive_contract import ArchiveStoreContract
 from failing_archive_store import FailingArchiveStore
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
 from pinakes.errors import StoreUnavailable
 

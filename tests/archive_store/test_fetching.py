@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from range_server import Handler, serving
 
-from pinakes.archive_store.fetching import Fetch
+from pinakes.archive_store.http.fetching import Fetch
 from pinakes.errors import InputRefused
 
 CONTENT = bytes(range(256)) * 40

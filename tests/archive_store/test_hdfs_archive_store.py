@@ -23,10 +23,10 @@ from shared_cluster import RunningCluster
 
 from local_cluster.layout import HOST
 from local_cluster.site_files import REPLICATION
-from pinakes.archive_store.hdfs import HdfsArchiveStore
-from pinakes.archive_store.hdfs_connection import HdfsConnection
-from pinakes.archive_store.hdfs_web import kept_checksum
-from pinakes.archive_store.hdfs_writing import AsideIO
+from pinakes.archive_store.hdfs.checksums import kept_checksum
+from pinakes.archive_store.hdfs.connection import HdfsConnection
+from pinakes.archive_store.hdfs.store import HdfsArchiveStore
+from pinakes.archive_store.hdfs.writing import AsideIO
 from pinakes.archive_store.port import ASIDE
 from pinakes.errors import InputRefused, StoreUnavailable
 
@@ -172,8 +172,8 @@ def test_writer_thought_dead_changes_nothing(
 
 WRITE = """
 import sys
-from pinakes.archive_store.hdfs import HdfsArchiveStore
-from pinakes.archive_store.hdfs_connection import HdfsConnection
+from pinakes.archive_store.hdfs.store import HdfsArchiveStore
+from pinakes.archive_store.hdfs.connection import HdfsConnection
 store = HdfsArchiveStore(HdfsConnection(url=sys.argv[1]))
 with store.create_aside("t") as aside:
     while True:

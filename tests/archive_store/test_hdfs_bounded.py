@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pinakes.archive_store.hdfs_calls import Bounded
+from pinakes.archive_store.hdfs.calls import Bounded
 from pinakes.waiting import NOTICE_AFTER_S, Waiting
 
 LONG_S = 300.0

@@ -19,8 +19,8 @@ from shared_cluster import RunningCluster
 
 from local_cluster.layout import DATA_NODES
 from local_cluster.state import running
-from pinakes.archive_store.hdfs import HdfsArchiveStore
-from pinakes.archive_store.hdfs_connection import HdfsConnection
+from pinakes.archive_store.hdfs.connection import HdfsConnection
+from pinakes.archive_store.hdfs.store import HdfsArchiveStore
 from pinakes.archive_store.port import ASIDE, WritingLost
 from pinakes.errors import StoreUnavailable
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pinakes.archive_store.hdfs_calls import pauses
-from pinakes.archive_store.hdfs_checksums import KeptChecksum
-from pinakes.archive_store.hdfs_errors import NotThere, failure_of
+from pinakes.archive_store.hdfs.calls import pauses
+from pinakes.archive_store.hdfs.checksums import KeptChecksum
+from pinakes.archive_store.hdfs.errors import NotThere, failure_of
 from pinakes.errors import ConfigError, InputRefused, PinakesError, StoreUnavailable
 
 JAVA = r"\n\tat org.apache.hadoop.hdfs.server.namenode.SafeModeException.check(FSNamesystem.java:1)"

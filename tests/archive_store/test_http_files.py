@@ -11,8 +11,8 @@ import pytest
 from archive_contract import FILES, LARGE, ArchiveReaderContract
 from range_server import Handler, RangeServer, serving
 
-from pinakes.archive_store import http
-from pinakes.archive_store.http import HttpFile
+from pinakes.archive_store.http import files as http
+from pinakes.archive_store.http.files import HttpFile
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import NotThere
 from pinakes.errors import ConfigError, InputRefused, StoreUnavailable

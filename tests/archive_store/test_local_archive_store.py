@@ -19,8 +19,8 @@ from archive_contract import (
     put_file,
 )
 
-from pinakes.archive_store import local_files
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local import files as local_files
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE
 from pinakes.errors import InputRefused, StoreUnavailable
 from pinakes.warc.source import Source
@@ -168,7 +168,7 @@ def test_file_in_place_of_the_store_folder_is_unavailable(tmp_path: Path) -> Non
 WRITE = """
 import resource, sys
 from pathlib import Path
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import StoreUnavailable
 limit = int(sys.argv[2])
 if limit:

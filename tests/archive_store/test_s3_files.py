@@ -17,9 +17,9 @@ from counting_relay import counting_relay
 from s3_gateway import BUCKET, Gateway, be_tester, s3_gateway
 from web_servers import make_certificate
 
-from pinakes.archive_store import s3_server
 from pinakes.archive_store.located import list_folder, open_place, place_below
 from pinakes.archive_store.port import NotThere, StoredFile
+from pinakes.archive_store.s3 import server as s3_server
 from pinakes.cli.frame.exits import Exit
 from pinakes.errors import InputRefused, StoreUnavailable
 

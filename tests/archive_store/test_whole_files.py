@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.archive_store.whole_files import hidden_name, keep_as, written_aside
+from pinakes.archive_store.local.whole_files import hidden_name, keep_as, written_aside
 from pinakes.errors import Conflict, InputRefused
 
 
@@ -50,7 +50,7 @@ def test_an_error_publishes_nothing(tmp_path: Path, replace: bool) -> None:
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from pinakes.archive_store.whole_files import written_aside
+from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.errors import InputRefused
 resource.setrlimit(resource.RLIMIT_FSIZE, (4, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 for name, data in (("b", b"1234"), ("a", b"12345")):

@@ -13,7 +13,7 @@ from backup_scenes import back_up, cells, current_files, fsck, opened, restore, 
 from scenes import COLLECTION, Scene, write_crawl
 
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.backup.contents import BACKUP, FILES
 from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl

@@ -14,7 +14,7 @@ from purged import purger
 from scenes import At, Scene, make_scene
 
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.deletion.crawl_removal import Remover

@@ -25,7 +25,7 @@ from cluster_scenes import (
 from scenes import Scene, write_crawl
 
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.backup.cluster_places import TABLES
 from pinakes.backup.copying import copy_file
 from pinakes.catalog.file_rows import scan_entries
@@ -34,7 +34,7 @@ from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.fsck import Fsck
-from pinakes.row_store.hbase_own_table import OWN_TABLE
+from pinakes.row_store.hbase.own_table import OWN_TABLE
 
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster

@@ -16,7 +16,7 @@ from bench.access.rounds import rows_of
 from pinakes.catalog.captures import decode_capture, place_captures
 from pinakes.index.urlkey import urlkey
 from pinakes.profile import ROWS
-from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 COUNT = 3_200
 

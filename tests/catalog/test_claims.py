@@ -28,8 +28,8 @@ from pinakes.catalog.file_rows import (
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 NOW = 1_700_000_000_000
 Taken = Held | HeldLease

@@ -9,8 +9,8 @@ from pinakes.catalog.crawl_rows import PURGED, crawls_named, ensure_crawl
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 CRAWLS = {
     "spring": "news", "summer": "news", "news": "other",

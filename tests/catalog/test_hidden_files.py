@@ -13,8 +13,8 @@ from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_rows import INFLIGHT, hidden_among
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.index.urlkey import urlkey
-from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.port import Put, Row
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 URI = "http://example.org/"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from archive_builders import dictionary
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.catalog.kept_dictionaries import (
     KeptDictionary,
     keep_dictionary,

@@ -21,7 +21,7 @@ from pinakes.catalog.record_rows import (
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.index.scan import why_not
-from pinakes.warc.http import HttpHead, bare_media_type
+from pinakes.warc.http.message import HttpHead, bare_media_type
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record

@@ -20,7 +20,7 @@ from pinakes.catalog.captures import scan_captures_of
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
 from pinakes.index.urlkey import urlkey
-from pinakes.warc.record import IN_MEMORY_BYTES
+from pinakes.warc.source import IN_MEMORY_BYTES
 
 URI, AGAIN = "http://example.org/page", "http://example.org/again"
 DATE, LATER = "2020-01-02T03:04:05Z", "2021-01-01T00:00:00Z"

@@ -11,10 +11,10 @@ import pytest
 from local_cluster.client_settings import client_settings
 from local_cluster.layout import PORTS, Layout
 from local_cluster.site_files import site_files
-from pinakes.archive_store.hdfs_connection import HdfsConnection
+from pinakes.archive_store.hdfs.connection import HdfsConnection
 from pinakes.config import format_settings, load_configuration
 from pinakes.profile import hbase_connection, hdfs_connection
-from pinakes.row_store.hbase_connection import HBaseConnection, Server
+from pinakes.row_store.hbase.connection import HBaseConnection, Server
 
 JARS = Path("/jars & more/hadoop")
 

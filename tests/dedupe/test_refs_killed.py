@@ -15,7 +15,7 @@ from forged_records import forged_set
 from killing import dies, tree
 from warc_sets import ArchiveFile, Rec, plan, refs, validate, write_manifest, write_set
 
-from pinakes.archive_store.whole_files import hidden_name, written_aside
+from pinakes.archive_store.local.whole_files import hidden_name, written_aside
 from pinakes.cli import main
 from pinakes.errors import InputRefused
 

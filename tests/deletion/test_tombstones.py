@@ -28,7 +28,7 @@ from warc_sets import in_frames
 from pinakes.deletion.tombstones import Tombstones
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
 from pinakes.rewrite.replace import copy_source_with_replacements
-from pinakes.warc.record import IN_MEMORY_BYTES
+from pinakes.warc.source import IN_MEMORY_BYTES
 from pinakes.warc.tombstone import Inscription, is_tombstone
 
 WORDS = Inscription("withdraw-1", "2026-11-25T12:00:00Z")

@@ -14,7 +14,7 @@ from pinakes.dictionaries.savings import (
     measure_sizes,
 )
 from pinakes.dictionaries.training import train
-from pinakes.warc.zstd_writer import dictionary_frame
+from pinakes.warc.compression.zstd_writer import dictionary_frame
 
 SITE = pages(900)
 TRAINING, HELD_OUT = SITE[:800], [Sample("text/html", data) for data in SITE[800:]]

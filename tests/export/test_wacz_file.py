@@ -12,7 +12,7 @@ import pytest
 
 from pinakes.export.contents import flat_name, member_names, plain_name
 from pinakes.export.wacz_file import WaczFile
-from pinakes.warc.packages import open_package
+from pinakes.warc.packages.paths import open_package
 
 MOMENT = datetime(2026, 11, 25, 18, 8, 11, 999, timezone.utc)
 

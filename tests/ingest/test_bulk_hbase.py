@@ -17,8 +17,8 @@ from pinakes.cli import main
 from pinakes.config import Configuration, format_settings, load_configuration
 from pinakes.hadoop_tools import run_tool
 from pinakes.profile import bulk_loading, hbase_connection, open_stores
-from pinakes.row_store.hbase import HBaseRowStore
-from pinakes.row_store.hbase_bulk import list_loads
+from pinakes.row_store.hbase.bulk import list_loads
+from pinakes.row_store.hbase.store import HBaseRowStore
 
 pytestmark = pytest.mark.yarn
 

@@ -22,8 +22,7 @@ from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.row_spool import RowSpool
-from pinakes.row_store.bulk_puts import load_by_puts
-from pinakes.row_store.bulk_text import BulkTable
+from pinakes.row_store.bulk_text import BulkTable, load_by_puts
 
 URI = "http://example.org/"
 FILES = {

@@ -14,7 +14,7 @@ from landed_stores import LandedStore, page
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.acts.leases import release_lease
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import QUARANTINE
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_records import iter_sidecar, sidecar_rows_at

@@ -19,9 +19,9 @@ from isal import igzip
 from packages import write_package
 from verbs_here import call_here
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
-from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

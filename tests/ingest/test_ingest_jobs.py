@@ -23,9 +23,9 @@ from ingest_processes import (
 )
 from verbs_here import call_here
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.catalog.file_rows import scan_entries
-from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 FILES, RECORDS = 9, 60
 NAMES = [f"c/{number:03d}.warc.gz" for number in range(FILES)]

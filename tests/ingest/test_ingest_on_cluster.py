@@ -17,7 +17,7 @@ from shared_cluster import RunningCluster
 from pinakes.config import load_configuration
 from pinakes.hadoop_tools import run_tool
 from pinakes.profile import bulk_loading, open_stores
-from pinakes.row_store.hbase_bulk import list_loads
+from pinakes.row_store.hbase.bulk import list_loads
 
 FILES, RECORDS = 8, 50
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.located import open_place, size_at
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
@@ -19,8 +19,8 @@ from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.inputs import Input, LeftOut, iter_inputs
 from pinakes.ingest.landing import Lander
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 

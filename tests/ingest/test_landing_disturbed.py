@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from landed_stores import LandedStore, page
 
-from pinakes.archive_store import local
-from pinakes.archive_store.local_files import AsideIO
+from pinakes.archive_store.local import store as local
+from pinakes.archive_store.local.files import AsideIO
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_rows import read_entry
 from pinakes.errors import DigestMismatch, InputRefused

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from store_profiles import Profile, demo_crawls, files_of, rows_of, start_acts
 
-from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.archive_store.hdfs.calls import HdfsCalls
 from pinakes.config import load_configuration
 from pinakes.profile import hdfs_connection
 

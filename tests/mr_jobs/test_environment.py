@@ -12,14 +12,14 @@ from typing import BinaryIO
 
 import pytest
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.mr_jobs.driver.environment import Environment
 from pinakes.mr_jobs.driver.submission import ensure_environment
 
 PROGRAM = """
 import sys
 import google_crc32c, hdfs_native, isal.isal_zlib, mrjob, pyarrow.parquet, thriftpy2
-import pinakes.archive_store.hdfs, pinakes.mr_jobs.manifest, pinakes.row_store.hbase
+import pinakes.archive_store.hdfs.store, pinakes.mr_jobs.manifest, pinakes.row_store.hbase.store
 import pinakes.hbase_schema.cells
 for module in list(sys.modules.values()):
     file = getattr(module, "__file__", None) or ""

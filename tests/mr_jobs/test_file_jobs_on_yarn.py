@@ -15,7 +15,7 @@ from arc_builders import HTTP, arc, arc_record
 from archive_builders import dictionary, gzip_file, three
 from warc_sets import manifest_of, refs, write_manifest
 
-from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.archive_store.hdfs.calls import HdfsCalls
 from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.index.manifest import parse_line

@@ -16,8 +16,8 @@ import pytest
 from archive_builders import HTTP, warc
 
 from bench.skew import lines as bench_lines
-from pinakes.archive_store.hdfs import HdfsArchiveStore
-from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.archive_store.hdfs.calls import HdfsCalls
+from pinakes.archive_store.hdfs.store import HdfsArchiveStore
 from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.index.manifest import format_line, parse_line

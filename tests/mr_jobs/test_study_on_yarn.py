@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from study_scene import caller, captures_of, crawl_lines, land, tables
 
-from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.archive_store.hdfs.calls import HdfsCalls
 from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.profile import hdfs_connection

@@ -11,7 +11,7 @@ from failing_archive_store import FailingArchiveStore
 from killing import tree
 from zstandard import ZstdCompressionDict
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
 from pinakes.mr_jobs.writing_job import TaskOutput
 from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form

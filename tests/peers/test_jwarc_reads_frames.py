@@ -14,7 +14,7 @@ from archive_builders import dictionary, gzip_file, records_of, source_of, three
 
 from pinakes.rewrite.member_forms import MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import recompress_file
-from pinakes.warc.zstd_dictionary import dictionary_in
+from pinakes.warc.compression.zstd_dictionary import dictionary_in
 
 FORMS = {
     "no dictionary": zstd_form(9),

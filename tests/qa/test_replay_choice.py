@@ -13,7 +13,7 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.capture_keys import encode_capture_key
 from pinakes.qa.replay.choice import Candidate, by_preference, distance_of, reason_to_skip
 from pinakes.qa.replay.request import ProxyRequest
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.message import HttpHead
 
 ASKED = "https://example.org/"
 MOMENT = datetime(2020, 1, 1, 0, 0, 30, tzinfo=timezone.utc)

@@ -10,7 +10,7 @@ from pinakes.access.byte_range import parse_range
 from pinakes.errors import MalformedRecord
 from pinakes.qa.replay.answer_head import LEFT_OUT, AnswerHead, captured_head, own_head
 from pinakes.qa.replay.request import ProxyRequest
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.message import HttpHead
 
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 

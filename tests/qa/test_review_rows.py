@@ -28,8 +28,8 @@ from pinakes.qa.review.judgement_rows import (
     scan_settled,
 )
 from pinakes.qa.review.settled import By
-from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.port import Put
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 KEY = pairs_of([result(1)])[0].key
 REJECT = Statement(label=Label.REJECT, faults=("layout", "video"), note="π \ud800 \u202e\n")

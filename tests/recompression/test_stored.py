@@ -58,8 +58,8 @@ from pinakes.recompression.forms import in_zstd, in_zstd_as_kept
 from pinakes.recompression.stored import StoredRecompressor
 from pinakes.rewrite.recompress_file import Recompression
 from pinakes.row_store.port import Put
-from pinakes.warc.members import compression_of
-from pinakes.warc.zstd_dictionary import dictionary_of
+from pinakes.warc.compression.members import compression_of
+from pinakes.warc.compression.zstd_dictionary import dictionary_of
 
 BY = pytest.mark.parametrize("runner", [None, "here"], ids=["here", "by tasks"])
 

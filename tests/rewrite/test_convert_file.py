@@ -9,7 +9,7 @@ import pytest
 from arc_builders import arc, arc_gz, arc_record, warc_of
 from killed_steps import KILLED, killed_at
 
-from pinakes.archive_store.whole_files import written_aside
+from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
 from pinakes.rewrite.convert_file import convert_file, rebuild_file
 from pinakes.rewrite.new_file import UNCHANGED, WOULD_WRITE, WRITTEN

@@ -17,8 +17,8 @@ from pinakes.conformance.rules import Severity
 from pinakes.errors import InputRefused
 from pinakes.rewrite.new_file import UNCHANGED, WOULD_WRITE, WRITTEN
 from pinakes.rewrite.repair_file import NOTHING, Repairing, Told, repair_file
-from pinakes.warc.record import IN_MEMORY_BYTES
 from pinakes.warc.replaced_field import decode_line
+from pinakes.warc.source import IN_MEMORY_BYTES
 
 OTHER = Block(http(b"another"))
 PAGE = BLOCKS["page"]

@@ -17,11 +17,10 @@ from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.digest_keys import encode_digest_keys
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.row_spool import CAPTURES, DIGESTS
-from pinakes.row_store.bulk_puts import load_by_puts
-from pinakes.row_store.bulk_text import BulkTable
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.bulk_text import BulkTable, load_by_puts
 from pinakes.row_store.port import Put
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 TABLE = BulkTable(name="captures", columns=(b"m:a", b"m:b"))
 ANY_TEXT = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(

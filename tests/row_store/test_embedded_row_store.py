@@ -26,10 +26,10 @@ from store_openers import SCHEMA, EmbeddedOpener
 from pinakes.errors import ConfigError, Conflict, SchemaError, StoreUnavailable
 from pinakes.hbase_schema.ranges import ALL_ROWS
 from pinakes.hbase_schema.tables import Table, declared_schema, schema_drift
-from pinakes.row_store import embedded
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
 from pinakes.row_store.port import Delete, Put, get_row
+from pinakes.row_store.sqlite import store as embedded
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +363,7 @@ def test_the_log_does_not_grow_beside_readers_that_never_pause(
     store: EmbeddedRowStore, path: Path
 ) -> None:
     reads = (
-        "import sys; from pathlib import Path; from pinakes.row_store.embedded import *\n"
+        "import sys; from pathlib import Path; from pinakes.row_store.sqlite.store import *\n"
         "store = EmbeddedRowStore(Path(sys.argv[1]), serving=True)\n"
         "print('reading', flush=True)\n"
         "while True: store.scan_values('captures', ALL_ROWS, [b'm:capture'], limit_rows=300)\n"

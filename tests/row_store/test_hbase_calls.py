@@ -39,11 +39,10 @@ from thriftpy2.transport import (
 
 from pinakes.errors import ConfigError, MissingExtra, StoreUnavailable
 from pinakes.extras import install_command
-from pinakes.row_store import hbase_wire
-from pinakes.row_store.hbase_ahead import Call
-from pinakes.row_store.hbase_calls import HBaseCalls
-from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Server, Tls
-from pinakes.row_store.hbase_wire import rows_interface
+from pinakes.row_store.hbase import wire as hbase_wire
+from pinakes.row_store.hbase.calls import HBaseCalls
+from pinakes.row_store.hbase.connection import HBaseConnection, Sasl, Server, Tls
+from pinakes.row_store.hbase.wire import Call, rows_interface
 from pinakes.waiting import LOGGER, NOTICE_AFTER_S
 
 HERE = "127.0.0.1"
@@ -256,10 +255,10 @@ def test_error_of_the_caller_is_passed_on() -> None:
 
 FORK = f"""
 import os, sys
-from pinakes.row_store.hbase_ahead import Call
-from pinakes.row_store.hbase_calls import HBaseCalls
-from pinakes.row_store.hbase_connection import HBaseConnection, Server
-from pinakes.row_store.hbase_wire import rows_interface
+from pinakes.row_store.hbase.wire import Call
+from pinakes.row_store.hbase.calls import HBaseCalls
+from pinakes.row_store.hbase.connection import HBaseConnection, Server
+from pinakes.row_store.hbase.wire import rows_interface
 servers = (Server("{HERE}", int(sys.argv[1])),)
 calls = HBaseCalls(rows_interface, "Hbase", servers, HBaseConnection(servers=servers))
 names = lambda client: client.getTableNames()

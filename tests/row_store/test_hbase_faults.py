@@ -22,7 +22,7 @@ from store_workers import pair_put
 from local_cluster.state import running
 from pinakes.errors import StoreUnavailable
 from pinakes.hbase_schema.ranges import prefix_range
-from pinakes.row_store.hbase import HBaseRowStore
+from pinakes.row_store.hbase.store import HBaseRowStore
 from pinakes.row_store.port import Put, get_row
 
 pytestmark = pytest.mark.faults

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pinakes.errors import ConfigError, PinakesError, SchemaError, StoreUnavailable
 from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.hbase_schema.tables import FoundFamily, FoundSchema, Table, declared_schema
-from pinakes.row_store import hbase_batches
-from pinakes.row_store.hbase_batches import (
+from pinakes.row_store.hbase import batches as hbase_batches
+from pinakes.row_store.hbase.batches import (
     PIECE_BYTES,
     PIECE_ROWS,
     deletes_by_time,
@@ -26,14 +26,13 @@ from pinakes.row_store.hbase_batches import (
     pieces,
     puts_by_time,
 )
-from pinakes.row_store.hbase_calls import translated
-from pinakes.row_store.hbase_clock import ASKED_ANEW_S, StoreClock
-from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Server, parse_servers
-from pinakes.row_store.hbase_own_table import parse_version
-from pinakes.row_store.hbase_present import decode_present, encode_present
-from pinakes.row_store.hbase_ranges import ScanRange, row_below
-from pinakes.row_store.hbase_retries import LONGEST_WAIT_S, waits_s
-from pinakes.row_store.hbase_shell import shell_lines
+from pinakes.row_store.hbase.calls import LONGEST_WAIT_S, translated, waits_s
+from pinakes.row_store.hbase.clock import ASKED_ANEW_S, StoreClock
+from pinakes.row_store.hbase.connection import HBaseConnection, Sasl, Server, parse_servers
+from pinakes.row_store.hbase.own_table import parse_version
+from pinakes.row_store.hbase.ranges import ScanRange, row_below
+from pinakes.row_store.hbase.reads import decode_present, encode_present
+from pinakes.row_store.hbase.shell import shell_lines
 from pinakes.row_store.port import Delete, Mutation, Put
 
 A, B = b"m:a", b"m:b"

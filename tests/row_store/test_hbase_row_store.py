@@ -23,10 +23,10 @@ from store_workers import pair_put
 from pinakes.errors import ConfigError, SchemaError, StoreUnavailable
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 from pinakes.hbase_schema.tables import Table, declared_schema, schema_drift
-from pinakes.row_store.hbase import HBaseRowStore
-from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
-from pinakes.row_store.hbase_clock import StoreClock
-from pinakes.row_store.hbase_connection import Server
+from pinakes.row_store.hbase.admin import HBaseSchemaAdmin
+from pinakes.row_store.hbase.clock import StoreClock
+from pinakes.row_store.hbase.connection import Server
+from pinakes.row_store.hbase.store import HBaseRowStore
 from pinakes.row_store.port import Delete, Put, get_row
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.errors import StoreUnavailable
-from pinakes.row_store.sqlite_file import translated
+from pinakes.row_store.sqlite.file import translated
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scenes import COLLECTION, Scene, write_crawl
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest
-from pinakes.row_store.sqlite_file import PAGE_BYTES
+from pinakes.row_store.sqlite.file import PAGE_BYTES
 
 
 def _size(folder: Path, pattern: str) -> int:

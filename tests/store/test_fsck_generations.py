@@ -13,7 +13,7 @@ from killing import KILLED, dies, in_child
 from scenes import COLLECTION, Scene, land_late_revisit, make_scene
 
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import (

@@ -14,9 +14,9 @@ from verbs_here import call_here
 from pinakes import PinakesError, open_store
 from pinakes.application.landing_loop import Arrived
 from pinakes.application.told import Others, Skipped
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 FILES = 3
 

@@ -15,11 +15,11 @@ from scenes import make_scene
 from verbs_here import call_here
 
 from pinakes import PinakesError, open_store, restore_backup
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
 from pinakes.hbase_schema.name_keys import encode_crawl_key
-from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.port import Delete
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from scenes import BY_ID, Scene, make_scene, write_late_crawl
 
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.anew import publish_copy
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, WritingLost
 from pinakes.backup.contents import FileLine, store_file, write_text
 from pinakes.catalog.sidecar import sidecar_name

@@ -11,14 +11,14 @@ from pathlib import Path
 from scenes import Scene
 
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots
 from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.restoring import RestoreReport, Restoring
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.hbase_schema.tables import SCHEMA_VERSION, declared_schema
 from pinakes.ingest.fsck import Fsck
-from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 At = Callable[[str], None]
 Cell = tuple[str, bytes, bytes, int, bytes]

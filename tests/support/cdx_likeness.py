@@ -24,8 +24,8 @@ from pinakes.access.asgi import Receive, Scope, Send
 from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.handler import CdxSite
-from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.archive_store.local.store import LocalArchiveStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 COLLECTION = "bench"
 TOKEN = "a-token-of-a-good-length"

@@ -26,8 +26,8 @@ from scenes import At, Scene, write_crawl
 
 from pinakes.acts.actor import Actor
 from pinakes.application.backups import cluster_places
-from pinakes.archive_store.hdfs_calls import HdfsCalls
-from pinakes.archive_store.hdfs_errors import NotThere
+from pinakes.archive_store.hdfs.calls import HdfsCalls
+from pinakes.archive_store.hdfs.errors import NotThere
 from pinakes.backup.cluster_restorer import ClusterRestorer
 from pinakes.backup.cluster_snapshots import RESTORING, ClusterSnapshots
 from pinakes.backup.making import BackupMaker

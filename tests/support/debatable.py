@@ -119,7 +119,7 @@ def ours(case: Case) -> tuple[bytes, bytes | None]:
     stored = b"".join(map(bytes, record.payload()))
     if record.dechunked_digest() is None:
         return stored, None
-    from pinakes.warc.http import Dechunker
+    from pinakes.warc.http.message import Dechunker
 
     dechunker = Dechunker()
     return stored, b"".join(bytes(part) for part in dechunker.feed(stored))

@@ -14,11 +14,11 @@ from secrets import token_hex
 from store_openers import SCHEMA
 
 from local_cluster.layout import HOST, Layout
-from pinakes.row_store.hbase import HBaseRowStore
-from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
-from pinakes.row_store.hbase_calls import HBaseCalls
-from pinakes.row_store.hbase_connection import HBaseConnection, Server
-from pinakes.row_store.hbase_wire import tables_interface
+from pinakes.row_store.hbase.admin import HBaseSchemaAdmin
+from pinakes.row_store.hbase.calls import HBaseCalls
+from pinakes.row_store.hbase.connection import HBaseConnection, Server
+from pinakes.row_store.hbase.store import HBaseRowStore
+from pinakes.row_store.hbase.wire import tables_interface
 
 
 @dataclass(frozen=True)

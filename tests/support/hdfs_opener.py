@@ -9,7 +9,7 @@ from secrets import token_hex
 from hdfs_native import Client
 
 from local_cluster.layout import Layout
-from pinakes.archive_store.hdfs_connection import HdfsConnection
+from pinakes.archive_store.hdfs.connection import HdfsConnection
 
 
 def folder_of_its_own(layout: Layout) -> HdfsConnection:

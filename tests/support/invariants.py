@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 
 from pinakes.warc.arc import ArcHeader
-from pinakes.warc.compression import Damage
+from pinakes.warc.compression.members import inflate_member
+from pinakes.warc.compression.port import Damage
 from pinakes.warc.damage import holds_members
 from pinakes.warc.digest import parse_digest
-from pinakes.warc.http import Dechunker
-from pinakes.warc.members import inflate_member
+from pinakes.warc.http.message import Dechunker
 from pinakes.warc.reader import Item, _Walk, iter_records, read_record
 from pinakes.warc.record import FINDINGS, DamagedStretch, Record
 from pinakes.warc.source import Source

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pinakes.archive_store.local import LocalArchiveStore, LocalAsideFile
+from pinakes.archive_store.local.store import LocalArchiveStore, LocalAsideFile
 from pinakes.archive_store.port import WritingLost
 
 

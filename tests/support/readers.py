@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
-from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 _PRIVATE = {"act", "run", "source"}
 

@@ -24,8 +24,8 @@ from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.run.run_folder import begin_run
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 RUN = "qa-1"
 TOKEN = "token-of-this-test"

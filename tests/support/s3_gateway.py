@@ -13,7 +13,7 @@ import pytest
 from web_servers import free_port, wait_for
 
 from bench.peers import pins
-from pinakes.archive_store import s3_server
+from pinakes.archive_store.s3 import server as s3_server
 
 _CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "tester",

@@ -16,7 +16,7 @@ from warc_sets import FRAMED
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
@@ -34,8 +34,8 @@ from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 COLLECTION = "news"
 At = Callable[[str], None]

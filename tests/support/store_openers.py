@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
 from pinakes.row_store.port import RowStore, SchemaAdmin
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 SCHEMA = declared_schema(cell_versions=3)
 

@@ -19,7 +19,7 @@ from pinakes.dedupe.run.collection import Collection
 from pinakes.deletion.requests import PROMOTE, WithdrawalReport, WithdrawalRequest
 from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.index.urlkey import urlkey
-from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 from pinakes.warc.digest import Digest, hasher
 
 _ID = re.compile(rb"\r\nWARC-Record-ID: (\S+)\r\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pinakes.acts.generations import Written
 from pinakes.acts.waves import FileOutcome, WrittenFile, write_aside
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import process_lines

@@ -10,7 +10,7 @@ import zlib
 import brotli
 import pytest
 
-from pinakes.warc.decoders import FIRST_BYTES, is_coded
+from pinakes.warc.http.decoders import FIRST_BYTES, is_coded
 
 PAGE = b"<html>" + bytes(range(256)) * 100
 DEFLATE = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -43,7 +43,7 @@ def test_brotli() -> None:
 
 BOMB = """
 import pathlib, resource, brotli
-from pinakes.warc.decoders import FIRST_BYTES, is_coded
+from pinakes.warc.http.decoders import FIRST_BYTES, is_coded
 compressor = brotli.Compressor(quality=5)
 coded = b"".join(compressor.process(bytes(1 << 24)) for _ in range(16)) + compressor.finish()
 assert len(coded) < FIRST_BYTES
@@ -62,7 +62,7 @@ def test_a_few_bytes_that_stand_for_256_mib_cost_little() -> None:
 
 ENDLESS = """
 import pathlib, resource, sys, zlib, brotli, zstandard
-from pinakes.warc.decoders import DECODERS
+from pinakes.warc.http.decoders import DECODERS
 coding = sys.argv[1]
 if coding == "br":
     compressor = brotli.Compressor(quality=5)

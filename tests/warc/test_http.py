@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinakes.warc.http import Dechunker, HttpHead, head_end
+from pinakes.warc.http.message import Dechunker, HttpHead, head_end
 
 
 @pytest.mark.parametrize(

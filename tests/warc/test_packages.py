@@ -16,14 +16,9 @@ from packages import PAGES, members_of, write_package
 
 from pinakes.errors import InputRefused
 from pinakes.warc.opening import is_file, open_source, size_of
-from pinakes.warc.packages import (
-    DOCUMENTS,
-    Declared,
-    flat_name,
-    open_member,
-    open_package,
-    split_member,
-)
+from pinakes.warc.packages.datapackage import Declared
+from pinakes.warc.packages.package import DOCUMENTS
+from pinakes.warc.packages.paths import flat_name, open_member, open_package, split_member
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 

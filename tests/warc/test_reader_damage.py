@@ -35,7 +35,7 @@ from archive_builders import (
 )
 from invariants import check_source, facts
 
-from pinakes.warc.members import compression_of, inflate_member
+from pinakes.warc.compression.members import compression_of, inflate_member
 from pinakes.warc.reader import Item, read_record
 from pinakes.warc.record import DamagedStretch, Record
 

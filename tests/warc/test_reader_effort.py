@@ -28,7 +28,7 @@ from archive_builders import (
 from isal import isal_zlib
 
 from pinakes.warc.arc import match_arc_header
-from pinakes.warc.members import first_bytes, inflate_member
+from pinakes.warc.compression.members import first_bytes, inflate_member
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source

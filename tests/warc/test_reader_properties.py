@@ -24,10 +24,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from invariants import check_again, check_items, facts, read_slowly
 
-from pinakes.warc.members import why_unread
+from pinakes.warc.compression.members import why_unread
+from pinakes.warc.compression.zstd_format import DICTIONARY_MAGIC
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
-from pinakes.warc.zstd_format import DICTIONARY_MAGIC
 
 BLOCKS = st.one_of(
     st.binary(max_size=200),

@@ -12,8 +12,9 @@ import zstandard
 from archive_builders import member, records_of, skippable, warc
 
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.warc.charsets import decode_text
-from pinakes.warc.record import IN_MEMORY_BYTES, Record
+from pinakes.warc.http.charsets import decode_text
+from pinakes.warc.record import Record
+from pinakes.warc.source import IN_MEMORY_BYTES
 
 PAGE = b"<p>hello, world</p>" * 50
 

@@ -6,7 +6,7 @@ import pytest
 from archive_builders import arc_file, gzip_file, member, records_of, source_of, warc
 
 from pinakes.warc.digest import Digest
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.message import HttpHead
 from pinakes.warc.record import Record
 
 

@@ -17,7 +17,8 @@ from archive_builders import HTTP, gzip_file, member, plain_file, warc
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
-from pinakes.warc.record import IN_MEMORY_BYTES, DamagedStretch, Record
+from pinakes.warc.record import DamagedStretch, Record
+from pinakes.warc.source import IN_MEMORY_BYTES
 
 LARGE = member(warc(HTTP + bytes(IN_MEMORY_BYTES)))
 ARCHIVES = {"gzip": gzip_file(), "plain": plain_file(), "a large block": gzip_file() + LARGE}

@@ -29,11 +29,11 @@ from archive_builders import (
 from fastwarc.warc import ArchiveIterator as FastArchiveIterator
 from invariants import check_source, facts
 
-from pinakes.warc.members import first_bytes
+from pinakes.warc.compression.members import first_bytes
+from pinakes.warc.compression.zstd_format import LIMIT_BYTES
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
-from pinakes.warc.zstd_format import LIMIT_BYTES
 
 MIB = 1 << 20
 A, B, C = warc(number=1), warc(number=2), warc(number=3)

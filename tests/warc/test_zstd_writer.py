@@ -26,11 +26,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import ConfigError, MalformedRecord
-from pinakes.warc.record import IN_MEMORY_BYTES
-from pinakes.warc.zstd_dictionary import dictionary_in
-from pinakes.warc.zstd_faults import iter_frame_faults, iter_start_faults
-from pinakes.warc.zstd_format import LIMIT_BYTES, frame_header
-from pinakes.warc.zstd_writer import LEVELS, FrameWriter, dictionary_frame
+from pinakes.warc.compression.zstd_dictionary import dictionary_in
+from pinakes.warc.compression.zstd_faults import iter_frame_faults, iter_start_faults
+from pinakes.warc.compression.zstd_format import LIMIT_BYTES, frame_header
+from pinakes.warc.compression.zstd_writer import LEVELS, FrameWriter, dictionary_frame
+from pinakes.warc.source import IN_MEMORY_BYTES
 
 MIB = 1 << 20
 KNOWN = zstandard.ZstdCompressionDict(dictionary())

@@ -24,10 +24,10 @@ from pinakes.catalog.sound_records import DIGESTS, StoredJudge
 from pinakes.catalog.stored_generations import StoredGeneration
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
 from pinakes.row_store.port import RowStore
-from pinakes.warc.members import compression_of
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.reader import Item, iter_records, read_record
-from pinakes.warc.record import IN_MEMORY_BYTES, Record
-from pinakes.warc.source import Source
+from pinakes.warc.record import Record
+from pinakes.warc.source import IN_MEMORY_BYTES, Source
 
 PIECE_BYTES = 1 << 18
 KEPT_S = 60.0

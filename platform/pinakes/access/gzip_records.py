@@ -8,10 +8,9 @@ from __future__ import annotations
 import tempfile
 from typing import BinaryIO, cast
 
-from pinakes.warc.members import compression_of
-from pinakes.warc.record import IN_MEMORY_BYTES
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.slices import iter_slice
-from pinakes.warc.source import Source
+from pinakes.warc.source import IN_MEMORY_BYTES, Source
 from pinakes.warc.write import gzip_member
 
 LEVEL = 1

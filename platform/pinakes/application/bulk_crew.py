@@ -23,8 +23,7 @@ from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander, Published
 from pinakes.ingest.row_spool import RowSpool
 from pinakes.profile import Stores
-from pinakes.row_store.bulk_puts import load_by_puts
-from pinakes.row_store.bulk_text import BulkTable
+from pinakes.row_store.bulk_text import BulkTable, load_by_puts
 from pinakes.workers import Died
 
 from .landing_loop import Answered, Crew, Told

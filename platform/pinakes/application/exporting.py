@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pinakes import SOFTWARE
+from pinakes.archive_store.local.whole_files import require_absent
 from pinakes.archive_store.located import local_path
-from pinakes.archive_store.whole_files import require_absent
 from pinakes.errors import PinakesError
 from pinakes.export.description import Described
 from pinakes.export.exporting import Exporter, ExportReport, ExportRequest

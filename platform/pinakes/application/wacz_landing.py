@@ -13,7 +13,7 @@ from itertools import islice
 
 from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.http_ranges import require_no_user
+from pinakes.archive_store.http.ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import note_unnamed
 from pinakes.catalog.file_records import read_generations

@@ -19,18 +19,20 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 from urllib.parse import quote, unquote_to_bytes
 
+from pinakes.archive_store.http.files import BUFFER_BYTES, HttpFile
+from pinakes.archive_store.http.ranges import check_url
+from pinakes.archive_store.s3.files import S3File, list_s3
+from pinakes.archive_store.s3.server import parse_s3_url
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.warc.file_names import base_name, is_package_name, is_remote, split_remote
 from pinakes.warc.opening import is_file, open_file
 from pinakes.warc.opening import size_of as local_size
-from pinakes.warc.packages import Declared, Package, flat_name, open_package, split_member
+from pinakes.warc.packages.datapackage import Declared
+from pinakes.warc.packages.package import Package
+from pinakes.warc.packages.paths import flat_name, open_package, split_member
 from pinakes.warc.source import READ_BYTES, SeekableFile, Source
 
-from .http import BUFFER_BYTES, HttpFile
-from .http_ranges import check_url
 from .port import NotThere, StoredFile
-from .s3 import S3File, list_s3
-from .s3_server import parse_s3_url
 from .seeking import FIRST_AHEAD_BYTES
 
 _FILE = "file://"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from pinakes.archive_store.hdfs import HdfsArchiveStore
-from pinakes.archive_store.hdfs_connection import HdfsConnection
+from pinakes.archive_store.hdfs.connection import HdfsConnection
+from pinakes.archive_store.hdfs.store import HdfsArchiveStore
 from pinakes.hadoop_tools import HadoopTools, run_tool
-from pinakes.row_store.hbase_connection import HBaseConnection
-from pinakes.row_store.hbase_own_table import OWN_TABLE
+from pinakes.row_store.hbase.connection import HBaseConnection
+from pinakes.row_store.hbase.own_table import OWN_TABLE
 
 from .hbase_jvm import open_jvm
 from .hbase_snapshots import HBaseSnapshots

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.archive_store.hdfs.calls import HdfsCalls
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.errors import ConfigError, SchemaError
 from pinakes.hbase_schema.tables import Schema
-from pinakes.row_store.hbase import HBaseRowStore
-from pinakes.row_store.hbase_calls import HBaseCalls
-from pinakes.row_store.hbase_wire import rows_interface
+from pinakes.row_store.hbase.calls import HBaseCalls
+from pinakes.row_store.hbase.store import HBaseRowStore
+from pinakes.row_store.hbase.wire import rows_interface
 
 from .cluster_places import TABLES, ClusterPlaces
 from .cluster_snapshots import RESTORING

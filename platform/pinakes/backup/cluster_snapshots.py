@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
-from pinakes.archive_store.hdfs import HdfsArchiveStore
-from pinakes.archive_store.hdfs_calls import HdfsCalls
-from pinakes.archive_store.hdfs_errors import NotThere
+from pinakes.archive_store.hdfs.calls import HdfsCalls
+from pinakes.archive_store.hdfs.errors import NotThere
+from pinakes.archive_store.hdfs.store import HdfsArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.errors import ConfigError, StoreUnavailable
 

@@ -17,15 +17,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.archive_store.local_files import make_folder, translated
+from pinakes.archive_store.local.files import make_folder, translated
+from pinakes.archive_store.local.store import LocalArchiveStore
+from pinakes.archive_store.local.whole_files import put_in_place
 from pinakes.archive_store.port import ASIDE, ArchiveStore
-from pinakes.archive_store.whole_files import put_in_place
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.tables import Schema
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
-from pinakes.row_store.sqlite_backup import copy_rows
+from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite.backup import copy_rows
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 from .contents import ARCHIVE, ROWS, FileLine
 from .copying import copy_listed

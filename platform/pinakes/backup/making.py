@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.dropped import is_withdrawal
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state

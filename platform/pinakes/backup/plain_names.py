@@ -10,8 +10,8 @@ renames itself (`hbase_snapshots`); files to be imported are ours, and renamed h
 
 from __future__ import annotations
 
-from pinakes.archive_store.hdfs_calls import HdfsCalls
-from pinakes.archive_store.hdfs_errors import NotThere
+from pinakes.archive_store.hdfs.calls import HdfsCalls
+from pinakes.archive_store.hdfs.errors import NotThere
 
 SNAPSHOTS, PLAIN_SNAPSHOTS = ".hbase-snapshot", "hbase-snapshot"
 ABOUT, PLAIN_ABOUT = ".snapshotinfo", "snapshotinfo"

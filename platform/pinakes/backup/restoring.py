@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.kept_dictionaries import parse_kept_name

@@ -13,9 +13,9 @@ from __future__ import annotations
 from contextlib import suppress
 from secrets import token_hex
 
-from pinakes.archive_store.hdfs_calls import HdfsCalls
-from pinakes.archive_store.hdfs_connection import HdfsConnection
-from pinakes.archive_store.hdfs_errors import NotThere
+from pinakes.archive_store.hdfs.calls import HdfsCalls
+from pinakes.archive_store.hdfs.connection import HdfsConnection
+from pinakes.archive_store.hdfs.errors import NotThere
 from pinakes.errors import StoreUnavailable
 
 BACKUPS = ".backups"

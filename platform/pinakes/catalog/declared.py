@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from pinakes.warc.codings import NotDecodedHere, codings_of, decoded_digest
 from pinakes.warc.digest import Digest, format_digest, parse_digest
+from pinakes.warc.http.codings import NotDecodedHere, codings_of, decoded_digest
 from pinakes.warc.record import Record
 
 _MOST_DECODED_BYTES = 1 << 32

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused
-from pinakes.warc.zstd_format import LIMIT_BYTES
+from pinakes.warc.compression.zstd_format import LIMIT_BYTES
 
 _NAME = re.compile(
     r"\+([A-Za-z0-9][A-Za-z0-9._-]{0,99})/([0-9]{4,9})-([0-9]{1,10})-([0-9a-f]{16})\.dict\Z"

@@ -16,8 +16,8 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
 from pinakes.hbase_schema.capture_keys import encode_mark
 from pinakes.hbase_schema.generation_names import generation_of
+from pinakes.warc.compression.members import compression_at, first_bytes
 from pinakes.warc.header import Header
-from pinakes.warc.members import compression_at, first_bytes
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

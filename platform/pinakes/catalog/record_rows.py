@@ -43,7 +43,7 @@ from pinakes.warc.field_names import (
     WARC_TRUNCATED_KEY,
 )
 from pinakes.warc.header import strip_brackets
-from pinakes.warc.http import HttpHead
+from pinakes.warc.http.message import HttpHead
 from pinakes.warc.record import MemoryBody, Record
 
 from .declared import sha1_text, verified_over

@@ -18,7 +18,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
-from pinakes.warc.packages import DATAPACKAGE, LONGEST_DATAPACKAGE
+from pinakes.warc.packages.datapackage import DATAPACKAGE, LONGEST_DATAPACKAGE
 
 from .file_records import read_generations
 from .file_rows import FileEntry, scan_entries

@@ -20,10 +20,10 @@ from pinakes.hbase_schema.ranges import prefix_range
 from pinakes.index.scan import CAPTURE_TYPES
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
+from pinakes.warc.compression.members import has_checksums
 from pinakes.warc.dates import format_17
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.field_names import WARC_BLOCK_DIGEST_KEY
-from pinakes.warc.members import has_checksums
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pinakes.warc.codings import codings_of
 from pinakes.warc.field_names import (
     CONTENT_TYPE_KEY,
     WARC_BLOCK_DIGEST_KEY,
@@ -19,6 +18,7 @@ from pinakes.warc.field_names import (
     WARC_SEGMENT_NUMBER_KEY,
     WARC_TRUNCATED_KEY,
 )
+from pinakes.warc.http.codings import codings_of
 from pinakes.warc.record import Record
 
 from . import syntax

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.file_names import base_name
-from pinakes.warc.members import compression_of
 from pinakes.warc.opening import open_source
-from pinakes.warc.packages import Package
+from pinakes.warc.packages.package import Package
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source

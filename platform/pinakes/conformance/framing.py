@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pinakes.warc.compression.members import compression_of
+from pinakes.warc.compression.zstd_faults import FrameFault, iter_frame_faults, iter_start_faults
 from pinakes.warc.field_names import CONTENT_LENGTH_KEY
 from pinakes.warc.file_names import base_name
-from pinakes.warc.members import compression_of
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
-from pinakes.warc.zstd_faults import FrameFault, iter_frame_faults, iter_start_faults
 
 from .rules import Hit
 from .subject import Subject

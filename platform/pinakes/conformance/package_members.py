@@ -18,7 +18,8 @@ from collections.abc import Iterator, Mapping
 from typing import BinaryIO, NamedTuple
 
 from pinakes.warc.file_names import is_archive_name
-from pinakes.warc.packages import DATAPACKAGE, LONGEST_DATAPACKAGE, Package
+from pinakes.warc.packages.datapackage import DATAPACKAGE, LONGEST_DATAPACKAGE
+from pinakes.warc.packages.package import Package
 
 from .rules import Hit
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from pinakes.warc.codings import NotDecodedHere, decoded_digest
 from pinakes.warc.digest import Digest
+from pinakes.warc.http.codings import NotDecodedHere, decoded_digest
 from pinakes.warc.record import Record
 
 DECODED_LIMIT_BYTES = 1 << 30

@@ -37,7 +37,7 @@ from pinakes.dedupe.write.replaced_records import ReplacedRecords, block_of
 from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference, at_place
 from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
-from pinakes.warc.members import compression_at
+from pinakes.warc.compression.members import compression_at
 from pinakes.warc.reader import iter_records
 from pinakes.warc.rebuilding import full_record_pieces, proven_ours
 from pinakes.warc.record import Record

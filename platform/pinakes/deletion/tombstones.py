@@ -20,8 +20,8 @@ from typing import NamedTuple
 from pinakes.dedupe.write.replaced_records import ReplacedRecords, block_of, records_of
 from pinakes.errors import MalformedRecord
 from pinakes.rewrite.replace import Replacement, replacement_of, require_rewritable
-from pinakes.warc.compression import Damage
-from pinakes.warc.members import compression_at, inflate_member
+from pinakes.warc.compression.members import compression_at, inflate_member
+from pinakes.warc.compression.port import Damage
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import Inscription, tombstone_of

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from zstandard import ZstdCompressor
 
 from pinakes.warc.field_names import CONTENT_TYPE_KEY
-from pinakes.warc.http import bare_media_type
+from pinakes.warc.http.message import bare_media_type
 from pinakes.warc.record import Record
 from pinakes.warc.write import record_pieces
 

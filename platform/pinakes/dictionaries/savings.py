@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from zstandard import ZstdCompressionDict
 
-from pinakes.warc.zstd_writer import FrameWriter, dictionary_frame
+from pinakes.warc.compression.zstd_writer import FrameWriter, dictionary_frame
 
 from .samples import Sample
 from .training import SIZES, train

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from zstandard import ZstdError, train_dictionary
 
-from pinakes.warc.zstd_format import LIMIT_BYTES
+from pinakes.warc.compression.zstd_format import LIMIT_BYTES
 
 SIZES = tuple(1 << power for power in range(14, LIMIT_BYTES.bit_length()))
 """16 KiB, 32 KiB, …, 8 MiB: the largest that a reader has to take (warc-zstd 1.0 §5)."""

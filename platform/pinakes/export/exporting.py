@@ -13,8 +13,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.archive_store.whole_files import written_aside
 from pinakes.catalog.required_files import scan_required
 from pinakes.catalog.unknown_files import iter_unknown_files
 from pinakes.errors import (

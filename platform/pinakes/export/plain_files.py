@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.archive_store.located import open_place, size_at
-from pinakes.archive_store.whole_files import written_aside
 from pinakes.catalog.cdx_lines import iter_row_lines
 from pinakes.catalog.pages import Page, first_captures, page_of
 from pinakes.catalog.requests import iter_rows

@@ -24,7 +24,7 @@ from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.package_documents import Document, iter_documents, read_document
 from pinakes.errors import DigestMismatch, MalformedRecord, PinakesError
 from pinakes.warc.file_names import PACKAGE
-from pinakes.warc.packages import LONGEST_DATAPACKAGE
+from pinakes.warc.packages.datapackage import LONGEST_DATAPACKAGE
 
 from .contents import member_names
 from .wacz_file import WaczFile

@@ -24,8 +24,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, cast
 
+from pinakes.warc.packages.zip_members import Part
 from pinakes.warc.source import Source
-from pinakes.warc.zip_members import Part
 
 _READABLE = 0o100644 << 16
 _UNIX = 3

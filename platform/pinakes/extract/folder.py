@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.archive_store.local_files import make_folder
-from pinakes.archive_store.whole_files import remove_leftover, written_aside
+from pinakes.archive_store.local.files import make_folder
+from pinakes.archive_store.local.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
 
 from .url_paths import with_suffix

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pinakes.warc.field_names import CONTENT_TYPE_KEY
-from pinakes.warc.http import bare_media_type
+from pinakes.warc.http.message import bare_media_type
 from pinakes.warc.record import Record
 
 from .scan import declared_digest

@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote_plus, urlencode
 
-from pinakes.warc.codings import Undecodable, codings_of, dechunked, decoded
-from pinakes.warc.decoders import peeked
+from pinakes.warc.http.codings import Undecodable, codings_of, dechunked, decoded
+from pinakes.warc.http.decoders import peeked
 from pinakes.warc.record import Record
 
 QUERY_LIMIT_CHARACTERS = 4096

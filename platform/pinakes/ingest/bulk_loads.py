@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pinakes.acts.actor import Actor
 from pinakes.row_store.bulk_text import BulkTable
-from pinakes.row_store.hbase_bulk import BulkLoad, BulkLoading, list_loads
+from pinakes.row_store.hbase.bulk import BulkLoad, BulkLoading, list_loads
 
 from .bulk_landing import RENEW_EVERY_S
 

@@ -18,7 +18,7 @@ from isal import isal_zlib
 from pinakes.archive_store.located import local_path
 from pinakes.errors import InputRefused
 from pinakes.warc.file_names import is_remote
-from pinakes.warc.packages import split_member
+from pinakes.warc.packages.paths import split_member
 from pinakes.warc.source import SeekableFile, watched_fileno
 
 _PIECE_BYTES = 1 << 20

@@ -23,7 +23,7 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, DigestE
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Row, RowStore
-from pinakes.warc.members import compression_of
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.reader import Item
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

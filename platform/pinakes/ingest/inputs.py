@@ -24,7 +24,7 @@ from pinakes.warc.file_names import (
     is_remote,
     is_unfinished_name,
 )
-from pinakes.warc.packages import DATAPACKAGE
+from pinakes.warc.packages.datapackage import DATAPACKAGE
 
 _EXAMPLES = 3
 

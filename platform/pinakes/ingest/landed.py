@@ -26,7 +26,7 @@ from pinakes.hbase_schema.file_cells import (
 )
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put, RowStore
-from pinakes.warc.members import compression_of
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

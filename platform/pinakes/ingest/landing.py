@@ -42,8 +42,9 @@ from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
-from pinakes.warc.members import why_unread
-from pinakes.warc.packages import DATAPACKAGE, WRONG_CRC32, WRONG_SHA256, why_not_that_of
+from pinakes.warc.compression.members import why_unread
+from pinakes.warc.packages.datapackage import DATAPACKAGE, WRONG_SHA256, why_not_that_of
+from pinakes.warc.packages.package import WRONG_CRC32
 from pinakes.warc.source import Source
 
 from .copying import CopyingFile, Writers, check_same_file, direct_writer

@@ -21,7 +21,7 @@ from isal import igzip
 from pinakes.catalog.file_rows import Held
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 from pinakes.row_store.bulk_text import BulkTable
-from pinakes.row_store.hbase_bulk import SUFFIX
+from pinakes.row_store.hbase.bulk import SUFFIX
 from pinakes.row_store.port import Put
 
 CAPTURES = BulkTable(name="captures", columns=(CaptureFacts.COLUMN,))

@@ -24,7 +24,7 @@ from typing import IO, NamedTuple
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.anew import write_anew
-from pinakes.archive_store.fetching import Fetch
+from pinakes.archive_store.http.fetching import Fetch
 from pinakes.archive_store.located import (
     encoded_url,
     is_package_at,
@@ -61,7 +61,8 @@ from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFile, WaczPlace
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_names import is_remote
-from pinakes.warc.packages import DATAPACKAGE, most_unpacked_bytes
+from pinakes.warc.packages.datapackage import DATAPACKAGE
+from pinakes.warc.packages.package import most_unpacked_bytes
 
 from .inputs import Input, LeftOut, unpacked
 from .landed import Landed

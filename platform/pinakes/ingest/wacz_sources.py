@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 from urllib.parse import urljoin
 
-from pinakes.archive_store.fetching import Fetch
-from pinakes.archive_store.http_ranges import require_no_user
+from pinakes.archive_store.http.fetching import Fetch
+from pinakes.archive_store.http.ranges import require_no_user
 from pinakes.archive_store.located import encoded_url, is_folder_at, local_path
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.errors import ConfigError, InputRefused

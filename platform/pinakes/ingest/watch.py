@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from pinakes.archive_store.located import local_path, open_place
-from pinakes.warc.packages import split_member
+from pinakes.warc.packages.paths import split_member
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch
 

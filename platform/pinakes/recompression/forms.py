@@ -13,10 +13,10 @@ from pinakes.hbase_schema.generation_names import GZIP, PLAIN, ZSTD
 from pinakes.rewrite.member_forms import GZIP as GZIP_FORM
 from pinakes.rewrite.member_forms import PLAIN as PLAIN_FORM
 from pinakes.rewrite.member_forms import MemberForm, zstd_form
-from pinakes.warc.gzip_members import NAME as GZIP_NAME
+from pinakes.warc.compression.gzip_members import NAME as GZIP_NAME
+from pinakes.warc.compression.zstd_dictionary import dictionary_in
+from pinakes.warc.compression.zstd_frames import NAME as ZSTD_NAME
 from pinakes.warc.source import Source
-from pinakes.warc.zstd_dictionary import dictionary_in
-from pinakes.warc.zstd_frames import NAME as ZSTD_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

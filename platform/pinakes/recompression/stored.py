@@ -51,9 +51,9 @@ from pinakes.rewrite.recompress_file import (
     member_pieces,
 )
 from pinakes.row_store.port import RowStore
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.damage import holds_members
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
-from pinakes.warc.members import compression_of
 from pinakes.warc.source import Source
 
 from .forms import StoredForm

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.damage import find_next_record
-from pinakes.warc.members import compression_of
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.stream import MemberStream

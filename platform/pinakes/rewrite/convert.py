@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pinakes.errors import InputRefused
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.digest import Digest
 from pinakes.warc.field_names import (
     CONTENT_LENGTH,
@@ -36,7 +37,6 @@ from pinakes.warc.field_names import (
     WARC_TYPE,
 )
 from pinakes.warc.file_names import base_name
-from pinakes.warc.members import compression_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.local.whole_files import OutputFolder, written_aside
 from pinakes.archive_store.located import open_place
-from pinakes.archive_store.whole_files import OutputFolder, written_aside
 from pinakes.warc.file_names import base_name, without_compression
 from pinakes.warc.file_progress import Advance
 from pinakes.warc.record import Finding

@@ -14,17 +14,12 @@ from itertools import chain
 from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.damage import holds_members
-from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, iter_records
-from pinakes.warc.record import (
-    IN_MEMORY_BYTES,
-    DamagedStretch,
-    MemoryBody,
-    Record,
-)
+from pinakes.warc.record import DamagedStretch, MemoryBody, Record
 from pinakes.warc.revisit import is_ours
-from pinakes.warc.source import Source
+from pinakes.warc.source import IN_MEMORY_BYTES, Source
 
 from .arc_bytes import Piece, Run, readable_pieces, rest_of
 

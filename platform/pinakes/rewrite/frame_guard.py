@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from zstandard import CONTENTSIZE_UNKNOWN, ZstdError, frame_header_size, get_frame_parameters
 
 from pinakes.errors import InputRefused
-from pinakes.warc.zstd_format import FRAME_MAGIC, LIMIT_BYTES
+from pinakes.warc.compression.zstd_format import FRAME_MAGIC, LIMIT_BYTES
 
 _PREFIX_BYTES = len(FRAME_MAGIC) + 1
 _BLOCK_HEAD_BYTES = 3

@@ -11,9 +11,9 @@ from functools import partial
 
 from zstandard import ZstdCompressionDict
 
+from pinakes.warc.compression.zstd_writer import FrameWriter, dictionary_frame
 from pinakes.warc.file_names import COMPRESSIONS
 from pinakes.warc.write import gzip_member
-from pinakes.warc.zstd_writer import FrameWriter, dictionary_frame
 
 from .file_parts import Bytes
 

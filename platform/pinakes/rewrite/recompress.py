@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.warc.reader import Item, iter_records
-from pinakes.warc.record import IN_MEMORY_BYTES, DamagedStretch, MemoryBody, Record
-from pinakes.warc.source import Source
+from pinakes.warc.record import DamagedStretch, MemoryBody, Record
+from pinakes.warc.source import IN_MEMORY_BYTES, Source
 
 from .arc_bytes import readable_pieces
 from .file_parts import Bytes, Part

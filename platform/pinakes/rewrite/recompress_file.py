@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.local.whole_files import OutputFolder
 from pinakes.archive_store.located import open_place, output_name
-from pinakes.archive_store.whole_files import OutputFolder
 from pinakes.errors import InputRefused
-from pinakes.warc import zstd_frames
+from pinakes.warc.compression import zstd_frames
+from pinakes.warc.compression.members import compression_of
+from pinakes.warc.compression.zstd_format import DICTIONARY_MAGIC, FRAME_MAGIC
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
-from pinakes.warc.members import compression_of
 from pinakes.warc.record import DamagedStretch, Finding
 from pinakes.warc.source import Source
-from pinakes.warc.zstd_format import DICTIONARY_MAGIC, FRAME_MAGIC
 
 from .file_parts import Bytes, Part, iter_parts
 from .member_forms import MemberForm

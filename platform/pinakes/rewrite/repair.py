@@ -21,10 +21,10 @@ from pinakes.conformance.rules import Hit, Severity
 from pinakes.conformance.subject import Subject
 from pinakes.conformance.table import RULES
 from pinakes.errors import MalformedRecord
+from pinakes.warc.compression.members import compression_at, compression_of
 from pinakes.warc.file_names import base_name
 from pinakes.warc.header import Header
-from pinakes.warc.http import head_end
-from pinakes.warc.members import compression_at, compression_of
+from pinakes.warc.http.message import head_end
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import (
     DamagedStretch,

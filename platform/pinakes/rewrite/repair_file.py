@@ -12,8 +12,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.local.whole_files import OutputFolder
 from pinakes.archive_store.located import open_place, output_name
-from pinakes.archive_store.whole_files import OutputFolder
 from pinakes.conformance.subject import Subject
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance

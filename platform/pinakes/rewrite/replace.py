@@ -14,13 +14,13 @@ from itertools import chain
 from typing import BinaryIO, NamedTuple
 
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
+from pinakes.warc.compression.members import compression_at, why_not_written
+from pinakes.warc.compression.zstd_dictionary import dictionary_of
 from pinakes.warc.file_progress import FileProgress
-from pinakes.warc.members import compression_at, why_not_written
 from pinakes.warc.record import Record
 from pinakes.warc.slices import iter_slice
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
-from pinakes.warc.zstd_dictionary import dictionary_of
 
 from .copying import Copy, KernelCopy, WindowCopy
 from .frame_guard import frames_only

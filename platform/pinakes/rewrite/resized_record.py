@@ -12,7 +12,8 @@ from pinakes.warc.field_names import (
     WARC_PAYLOAD_DIGEST_KEY,
 )
 from pinakes.warc.header import Header
-from pinakes.warc.record import IN_MEMORY_BYTES, MemoryBody, Record, with_block
+from pinakes.warc.record import MemoryBody, Record, with_block
+from pinakes.warc.source import IN_MEMORY_BYTES
 
 from .file_parts import Bytes, Part, stretch_of
 

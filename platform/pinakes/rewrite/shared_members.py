@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pinakes.warc.compression import Damage
-from pinakes.warc.members import compression_at, inflate_member
+from pinakes.warc.compression.members import compression_at, inflate_member
+from pinakes.warc.compression.port import Damage
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import BinaryIO
 
 from pinakes.errors import MalformedRecord
-from pinakes.warc.members import compression_of
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.write import gzip_member, record_pieces

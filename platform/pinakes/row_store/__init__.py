@@ -6,6 +6,7 @@ Layer: above `pinakes.hbase_schema`, beside `archive_store`.  Here are keys, col
 - `port`: `RowStore`, `SchemaAdmin`, and their values
 - `history`: a cell at an earlier time, and whether that is still known
 - `rules`: checks of calls against the schema
-- `embedded`, `embedded_admin`: `EmbeddedRowStore` and `EmbeddedSchemaAdmin`, a SQLite file
-- `hbase`, `hbase_admin`: `HBaseRowStore` and `HBaseSchemaAdmin`, HBase through Thrift
+- `bulk_text`: rows as text, for bulk loading
+- `sqlite`: `EmbeddedRowStore` and `EmbeddedSchemaAdmin`, a SQLite file
+- `hbase`: `HBaseRowStore` and `HBaseSchemaAdmin`, HBase through Thrift
 """

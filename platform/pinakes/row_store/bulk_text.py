@@ -1,4 +1,4 @@
-r"""Rows as text, from which HBase's ImportTsv makes HFiles.
+r"""Rows as text, from which HBase's ImportTsv makes HFiles; or loaded by puts.
 
     row key TAB cell timestamp in ms TAB value of the first column TAB ... LF
 
@@ -10,12 +10,17 @@ lines as bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import gzip
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 
 from pinakes.errors import SchemaError
 
-from .port import Put
+from .port import Put, RowStore
+
+_BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +71,20 @@ class BulkTable:
         return SchemaError(
             f"{put.row!r} of {self.name} cannot be loaded in bulk: {put.cells.keys()}"
         )
+
+
+def load_by_puts(
+    store: RowStore,
+    parts: Mapping[BulkTable, Sequence[Path]],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> None:
+    """Put every row of these files, each with its timestamp, into a store without bulk loading.
+
+    `meanwhile` is called after each batch.  Memory: a batch of rows.
+    """
+    for table, files in parts.items():
+        for file in files:
+            with gzip.open(file, "rb") as lines:
+                while batch := [table.decode(line[:-1]) for line in islice(lines, _BATCH_ROWS)]:
+                    store.mutate(table.name, batch)
+                    meanwhile()

@@ -12,13 +12,15 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from pinakes.warc.http.message import HEAD_LIMIT_BYTES, head_end
+
 from .arc import ArcHeader, match_arc_header
 from .damage import LATER_START, RECORD_START, View, line_at, starts_ahead, starts_record
 from .digest import hasher, parse_digest
 from .field_names import CONTENT_LENGTH_KEY, WARC_BLOCK_DIGEST_KEY, WARC_TARGET_URI_KEY
 from .header import Header
-from .http import HEAD_LIMIT_BYTES, head_end
-from .record import IN_MEMORY_BYTES, Body, MemoryBody
+from .record import Body, MemoryBody
+from .source import IN_MEMORY_BYTES
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 
 _PEEK_BYTES = 1 << 13

@@ -10,9 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from .arc import LINE_LIMIT_BYTES, match_arc_header
-from .compression import Damage
-from .members import (
+from pinakes.warc.compression.members import (
     MEMBER_START,
     MEMBER_START_BYTES,
     compression_at,
@@ -20,6 +18,9 @@ from .members import (
     first_bytes,
     inflate_member,
 )
+from pinakes.warc.compression.port import Damage
+
+from .arc import LINE_LIMIT_BYTES, match_arc_header
 from .source import WINDOW_BYTES, Source
 
 View = Callable[[int, int], bytes | memoryview]

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pinakes.warc.compression.members import unit_at
+from pinakes.warc.compression.port import Damage
+from pinakes.warc.http.message import HttpHead, head_end
+
 from .arc import ArcHeader, match_arc_header
 from .block_length import (
     closing_bytes,
@@ -18,22 +22,11 @@ from .block_length import (
     usable_length,
     without_line_ends,
 )
-from .compression import Damage
 from .damage import find_next_record, line_at, next_line, starts_record
 from .field_names import WARC_TYPE_KEY
 from .header import Header
-from .http import HttpHead, head_end
-from .members import unit_at
-from .record import (
-    IN_MEMORY_BYTES,
-    UNREADABLE,
-    Body,
-    Finding,
-    HidingFinding,
-    MemoryBody,
-    Record,
-    measure,
-)
+from .record import UNREADABLE, Body, Finding, HidingFinding, MemoryBody, Record, measure
+from .source import IN_MEMORY_BYTES
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 from .tombstone import TOMBSTONE_TYPE, is_tombstone
 

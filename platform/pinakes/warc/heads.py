@@ -17,11 +17,11 @@ from isal import igzip_lib, isal_zlib
 from isal.isal_zlib import crc32_combine
 
 from pinakes.errors import MalformedRecord
+from pinakes.warc.compression.gzip_members import GZIP_MAGIC, InflateError
+from pinakes.warc.http.message import head_end
 
 from .field_names import CONTENT_LENGTH_KEY
-from .gzip_members import GZIP_MAGIC, InflateError
 from .header import Header
-from .http import head_end
 from .reader import read_record
 from .record import Record
 from .shapes import ShapeBook, ShapedHeader

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from pinakes.errors import ConfigError, InputRefused
+from pinakes.warc.packages.paths import open_member, open_package
 
 from .file_names import is_package_name
-from .packages import open_member, open_package
 from .source import READ_BYTES, WINDOW_BYTES, SeekableFile, Source
 
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pinakes.warc.compression.gzip_members import GZIP_MAGIC
+from pinakes.warc.compression.members import why_unread
+from pinakes.warc.compression.zstd_format import FRAME_MAGIC
+from pinakes.warc.http.message import head_end
+
 from .arc import LINE_LIMIT_BYTES, match_arc_header
 from .damage import RECORD_START, starts_record
 from .extent import take_record
 from .field_names import WARC_TARGET_URI_KEY
-from .gzip_members import GZIP_MAGIC
 from .header import Header
-from .http import head_end
-from .members import why_unread
 from .record import Record
 from .stream import ByteStream, skip_bytes
-from .zstd_format import FRAME_MAGIC
 
 HEADER_LIMIT_BYTES = 1 << 20
 _FIRST_BYTES = 1 << 9

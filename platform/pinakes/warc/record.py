@@ -13,9 +13,10 @@ from itertools import chain
 from typing import NamedTuple, Protocol
 
 from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.warc.http.charsets import decode_text
+from pinakes.warc.http.codings import Undecodable, decoded
+from pinakes.warc.http.message import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
-from .charsets import decode_text
-from .codings import Undecodable, decoded
 from .dates import parse_date
 from .digest import Digest, hasher
 from .field_names import (
@@ -25,12 +26,9 @@ from .field_names import (
     WARC_TARGET_URI_KEY,
 )
 from .header import Header, bare_uri, shown, strip_brackets
-from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
 _HTTP_TYPES = frozenset({"response", "request", "revisit"})
 PIECE_BYTES = 1 << 20
-# Up to this size a block is kept in memory; a larger one is inflated again when it is read.
-IN_MEMORY_BYTES = 1 << 22
 CONTENT_LIMIT_BYTES = 1 << 26
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pinakes.errors import MalformedRecord
+from pinakes.warc.compression.members import compression_of, inflate_member, unit_at
+from pinakes.warc.compression.port import Damage
 
-from .compression import Damage
 from .damage import starts_record
-from .members import compression_of, inflate_member, unit_at
 from .reader import read_record
 from .record import Record
 from .source import Source

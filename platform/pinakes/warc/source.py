@@ -19,6 +19,8 @@ from .header import shown
 WINDOW_BYTES = 1 << 20
 # Bytes per read: small enough to be in the second-level cache when they are inflated.
 READ_BYTES = 1 << 16
+# Up to this size a block is kept in memory; a larger one is inflated again when it is read.
+IN_MEMORY_BYTES = 1 << 22
 
 T = TypeVar("T")
 

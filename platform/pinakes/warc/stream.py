@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Protocol
 
-from .compression import Damage
+from pinakes.warc.compression.members import compression_at, inflate_member
+from pinakes.warc.compression.port import Damage
+
 from .damage import find_swallowed, is_whole_member
-from .members import compression_at, inflate_member
 from .source import READ_BYTES, Source
 
 _OUT_BYTES = 1 << 20

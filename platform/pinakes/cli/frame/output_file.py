@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from pinakes.archive_store.whole_files import hidden_file
+from pinakes.archive_store.local.whole_files import hidden_file
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError
 from pinakes.index.manifest import ManifestLine, format_line

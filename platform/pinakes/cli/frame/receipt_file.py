@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pinakes import __version__
-from pinakes.archive_store.whole_files import written_aside
+from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.dedupe.validate.folders import Validation
 from pinakes.dedupe.validate.receipt import format_receipt
 

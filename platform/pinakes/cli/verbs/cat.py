@@ -37,7 +37,7 @@ from pinakes.errors import (
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.profile import Stores, open_stores
-from pinakes.warc.codings import Undecodable, decoded
+from pinakes.warc.http.codings import Undecodable, decoded
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.write import record_pieces

@@ -28,8 +28,8 @@ from pinakes.errors import (
 from pinakes.rewrite.convert import warc_name
 from pinakes.rewrite.convert_file import convert_file, rebuild_file
 from pinakes.rewrite.new_file import UNCHANGED
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.file_names import base_name, without_compression
-from pinakes.warc.members import compression_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

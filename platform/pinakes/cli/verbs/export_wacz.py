@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from pinakes.application.exporting import export_crawl, export_files, plan_export
+from pinakes.archive_store.local.whole_files import require_absent
 from pinakes.archive_store.located import size_at
-from pinakes.archive_store.whole_files import require_absent
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import GivenFiles
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from pinakes.archive_store.whole_files import written_aside
+from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import (
     add_dry_run,

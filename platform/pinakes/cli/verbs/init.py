@@ -21,7 +21,7 @@ from pinakes.profile import (
     open_schema_admin,
     schema_of,
 )
-from pinakes.row_store.hbase_shell import shell_lines
+from pinakes.row_store.hbase.shell import shell_lines
 
 _REGIONS = 16
 

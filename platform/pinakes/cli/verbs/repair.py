@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pinakes.archive_store.local_files import make_folder
+from pinakes.archive_store.local.files import make_folder
 from pinakes.archive_store.located import output_name, size_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import archive_files_of

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from pinakes.archive_store.local_files import make_folder
+from pinakes.archive_store.local.files import make_folder
 from pinakes.catalog.sound_records import require_sound
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_inputs, add_raw, add_settings, configuration_of
@@ -34,8 +34,8 @@ from pinakes.extract.url_paths import INDEX, path_of_url, safe_part, safe_path, 
 from pinakes.index.entries import Entry, entry_of
 from pinakes.index.selection import Selection
 from pinakes.rewrite.taken import pieces_taken, require_undamaged, require_whole
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.dates import format_14
-from pinakes.warc.members import compression_of
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 

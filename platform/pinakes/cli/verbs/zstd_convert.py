@@ -14,7 +14,7 @@ from pathlib import Path
 
 from zstandard import ZstdCompressionDict
 
-from pinakes.archive_store.local_files import make_folder
+from pinakes.archive_store.local.files import make_folder
 from pinakes.archive_store.located import local_path, open_place, output_name
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.input_paths import archive_files_of
@@ -31,9 +31,9 @@ from pinakes.errors import (
 from pinakes.rewrite.member_forms import MemberForm
 from pinakes.rewrite.new_file import UNCHANGED
 from pinakes.rewrite.recompress_file import PLANNED, TOO_LITTLE, Recompression
+from pinakes.warc.compression.zstd_dictionary import dictionary_in
+from pinakes.warc.compression.zstd_writer import LEVELS
 from pinakes.warc.file_names import is_remote
-from pinakes.warc.zstd_dictionary import dictionary_in
-from pinakes.warc.zstd_writer import LEVELS
 
 LEVEL = 9
 """docs/zstd.md says why."""

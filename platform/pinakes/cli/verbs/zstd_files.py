@@ -18,9 +18,9 @@ from pinakes.cli.frame.output import Console
 from pinakes.errors import ONE_FILE_ONLY, PinakesError, StoreUnavailable
 from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import Recompression, plan_file, recompress_file
+from pinakes.warc.compression.zstd_dictionary import dictionary_in
 from pinakes.warc.file_progress import Advance
 from pinakes.warc.source import Source
-from pinakes.warc.zstd_dictionary import dictionary_in
 from pinakes.workers import Died, Workers
 
 _WAIT_S = 0.5

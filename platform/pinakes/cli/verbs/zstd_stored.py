@@ -49,9 +49,9 @@ from pinakes.recompression.stored import (
 from pinakes.rewrite.new_file import UNCHANGED
 from pinakes.rewrite.recompress_file import TOO_LITTLE, Recompression
 from pinakes.row_store.port import RowStore
+from pinakes.warc.compression.gzip_members import NAME as GZIP
+from pinakes.warc.compression.zstd_frames import NAME as ZSTD
 from pinakes.warc.file_progress import Advance, no_advance
-from pinakes.warc.gzip_members import NAME as GZIP
-from pinakes.warc.zstd_frames import NAME as ZSTD
 
 FormMaker = Callable[[ArchiveStore, str], StoredForm]
 """The form for the files of a collection."""

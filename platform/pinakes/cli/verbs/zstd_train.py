@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 
-from pinakes.archive_store.whole_files import require_absent, written_aside
+from pinakes.archive_store.local.whole_files import require_absent, written_aside
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.cli.frame.exits import Exit
@@ -18,7 +18,7 @@ from pinakes.cli.verbs.zstd_convert import LEVEL
 from pinakes.dictionaries.samples import Sampler
 from pinakes.dictionaries.savings import Measurement, Saving, best_of, measure_sizes
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.warc.zstd_writer import LEVELS
+from pinakes.warc.compression.zstd_writer import LEVELS
 
 _MOST_KINDS_SHOWN = 8
 

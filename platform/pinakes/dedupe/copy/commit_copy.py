@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from pinakes.archive_store.local_files import drop_pages, make_folder, sync_folder
-from pinakes.archive_store.whole_files import hidden_name, keep_as, written_aside
+from pinakes.archive_store.local.files import drop_pages, make_folder, sync_folder
+from pinakes.archive_store.local.whole_files import hidden_name, keep_as, written_aside
 from pinakes.dedupe.validate.receipt import FileFacts, Receipt
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.rewrite.replace import copy_file_with_replacements

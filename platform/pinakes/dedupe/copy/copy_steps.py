@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pinakes.archive_store.local_files import sha256_of
+from pinakes.archive_store.local.files import sha256_of
 from pinakes.dedupe.archive_files import SUPERSEDED
 from pinakes.dedupe.validate.receipt import PASS, FileFacts, Receipt
 from pinakes.errors import Conflict, DigestMismatch, InputRefused

@@ -16,7 +16,7 @@ from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.references.resolution import Resolution
 from pinakes.dedupe.write.restore import RestoreCount, restored_or_none, want_originals
 from pinakes.dedupe.write.whole_records import inflates
-from pinakes.warc.members import compression_of
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

@@ -12,8 +12,8 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import MalformedRecord
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import CAPTURE_TYPES, HARMLESS_FINDINGS
-from pinakes.warc.gzip_members import GZIP_MAGIC, InflateError
-from pinakes.warc.http import head_end
+from pinakes.warc.compression.gzip_members import GZIP_MAGIC, InflateError
+from pinakes.warc.http.message import head_end
 from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

@@ -22,8 +22,8 @@ from pinakes.catalog.sidecar import SidecarRow
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_cells import ACCEPTED
 from pinakes.hbase_schema.generation_names import PLAIN, ending_of
-from pinakes.warc.compression import Compression
-from pinakes.warc.members import compression_at
+from pinakes.warc.compression.members import compression_at
+from pinakes.warc.compression.port import Compression
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

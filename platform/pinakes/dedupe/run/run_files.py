@@ -19,7 +19,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pinakes.acts.waves import NotedWave
-from pinakes.archive_store.whole_files import written_aside
+from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
 

@@ -21,7 +21,7 @@ from isal import isal_zlib
 from pinakes.dedupe.references.outcomes import KEPT, RESTORED, REWRITTEN
 from pinakes.dedupe.references.values import FoundReferences
 from pinakes.errors import MalformedRecord
-from pinakes.warc.members import compression_of
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header

@@ -17,7 +17,7 @@ from pinakes.errors import ConfigError
 from pinakes.warc.file_names import is_package_name, without_compression
 from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.opening import open_source
-from pinakes.warc.packages import flat_name, open_package
+from pinakes.warc.packages.paths import flat_name, open_package
 
 from .file_pairs import Comparison, Discrepancy, Witnesses, compare_files
 

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from pinakes.errors import ConfigError, StoreUnavailable
 from pinakes.warc.dates import format_14
-from pinakes.warc.http import Dechunker
+from pinakes.warc.http.message import Dechunker
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 

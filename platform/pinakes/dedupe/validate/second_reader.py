@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, cast
 
 from warcio.archiveiterator import ArchiveIterator
 
+from pinakes.warc.compression.members import compression_of
 from pinakes.warc.field_names import WARC_RECORD_ID
-from pinakes.warc.members import compression_of
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 

@@ -16,7 +16,7 @@ from typing import IO
 
 from isal import isal_zlib
 
-from pinakes.warc.members import compression_at
+from pinakes.warc.compression.members import compression_at
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable

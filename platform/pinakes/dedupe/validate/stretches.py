@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from isal import isal_zlib
 
-from pinakes.warc.members import compression_at
+from pinakes.warc.compression.members import compression_at
 from pinakes.warc.reader import Item
 from pinakes.warc.record import MemoryBody, Record
 from pinakes.warc.source import Source

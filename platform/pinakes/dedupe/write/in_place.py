@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pinakes.archive_store.local.whole_files import keep_as, put_in_place
 from pinakes.archive_store.located import local_path
-from pinakes.archive_store.whole_files import keep_as, put_in_place
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
 from pinakes.dedupe.references.resolution import Reference, Resolution
@@ -28,7 +28,7 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.opening import open_source
-from pinakes.warc.packages import split_member
+from pinakes.warc.packages.paths import split_member
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

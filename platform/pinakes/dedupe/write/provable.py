@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pinakes.dedupe.validate.raw_units import COMPRESSIONS
 from pinakes.errors import InputRefused
-from pinakes.warc.compression import Compression
-from pinakes.warc.members import compression_at, why_not_written
+from pinakes.warc.compression.members import compression_at, why_not_written
+from pinakes.warc.compression.port import Compression
 from pinakes.warc.source import Source
 
 

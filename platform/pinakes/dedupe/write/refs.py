@@ -20,9 +20,9 @@ from pinakes.dedupe.validate.stretches import holds_only
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
-from pinakes.warc.compression import Compression
+from pinakes.warc.compression.members import compression_at
+from pinakes.warc.compression.port import Compression
 from pinakes.warc.heads import RecordHead, head_of, read_head
-from pinakes.warc.members import compression_at
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable

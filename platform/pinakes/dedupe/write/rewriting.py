@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
-from pinakes.archive_store.local_files import sha256_of
+from pinakes.archive_store.local.files import sha256_of
+from pinakes.archive_store.local.whole_files import OutputFolder
 from pinakes.archive_store.located import file_on_disk, local_path, output_name
-from pinakes.archive_store.whole_files import OutputFolder
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
 from pinakes.rewrite.new_file import NewFiles, publish_checked
 from pinakes.rewrite.replace import (

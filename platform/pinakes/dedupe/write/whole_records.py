@@ -17,7 +17,7 @@ from pinakes.dedupe.validate.raw_frames import MAGIC as ZSTD_MAGIC
 from pinakes.dedupe.validate.raw_frames import Frames, NoMember
 from pinakes.dedupe.validate.raw_units import inflate_strictly
 from pinakes.errors import MalformedRecord
-from pinakes.warc.gzip_members import GZIP_MAGIC
+from pinakes.warc.compression.gzip_members import GZIP_MAGIC
 from pinakes.warc.header import Header
 from pinakes.warc.heads import RecordHead, head_in, head_of, read_head
 from pinakes.warc.reader import read_record

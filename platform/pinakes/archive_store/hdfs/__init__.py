@@ -1,0 +1,1 @@
+"""Archive files in a folder of HDFS, through hdfs-native."""

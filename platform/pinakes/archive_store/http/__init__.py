@@ -1,0 +1,1 @@
+"""Archive files on a web server, read by byte ranges or fetched whole."""

@@ -1,0 +1,180 @@
+"""A folder as an archive store.
+
+    FOLDER/crawl/path.warc.gz        published
+    FOLDER/.landing/TOKEN            written aside, a file or a folder of files
+    FOLDER/.quarantine/ID/…          what a repair has replaced
+
+Publishing syncs the file, links it to its name (the kernel refuses a name that is taken), and
+syncs the folder.  `pyarrow.fs` is not used: its move replaces files, and it syncs nothing
+(docs/adr/0013-archive-store.md).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from pinakes.archive_store.names import (
+    check_file_name,
+    check_place,
+    check_stored_name,
+    check_token,
+    may_be_folder,
+)
+from pinakes.archive_store.port import ASIDE, QUARANTINE, StoredFile
+from pinakes.errors import InputRefused
+
+from .files import (
+    AsideIO,
+    crc32_from_disk,
+    link_new,
+    make_folder,
+    move_folder,
+    sha256_of,
+    sync_folder,
+    translated,
+)
+from .files import walk_files as _walk_files
+
+
+class LocalArchiveStore:
+    """Archive files below one folder of a local (or mounted) file system."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path_of(self, name: str) -> Path:
+        """The path of a name; `Raises` InputRefused for an invalid name."""
+        return self.folder / check_stored_name(name)
+
+    def open(self, name: str) -> BinaryIO:
+        path = self.path_of(name)
+        with translated(name):
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise InputRefused("not a regular file", file=name)
+            return cast("BinaryIO", path.open("rb", buffering=0))
+
+    def size(self, name: str) -> int | None:
+        try:
+            status = self.path_of(name).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+    @contextmanager
+    def create_aside(self, token: str) -> Iterator[LocalAsideFile]:
+        path = self._aside_path(token)
+        with translated(token):
+            make_folder(path.parent)
+        # A signal may arrive as soon as the file exists.
+        try:
+            with translated(token):
+                file = AsideIO(path)
+            with file:
+                yield LocalAsideFile(self, path, file)
+        finally:
+            with suppress(FileNotFoundError), translated(token):
+                path.unlink(missing_ok=True)
+
+    def folder_aside(self, token: str) -> str:
+        return os.fspath(self._aside_path(token))
+
+    def publish_from(self, token: str, inner: str, name: str) -> None:
+        self._move(self._aside_path(token) / check_file_name(inner), inner, name)
+
+    def rename(self, name: str, new_name: str) -> None:
+        self._move(self.folder / check_place(name), name, new_name)
+
+    def _move(self, old: Path, name: str, new_name: str) -> None:
+        new = self.folder / check_place(new_name)
+        with translated(name):
+            is_folder = stat.S_ISDIR(old.lstat().st_mode) and may_be_folder(name)
+        with translated(new_name):
+            if is_folder:
+                move_folder(old, new)
+            else:
+                link_new(old, new)
+                old.unlink(missing_ok=True)
+            sync_folder(old.parent)
+
+    def checksum(self, name: str) -> str:
+        path = self.path_of(name)
+        with translated(name):
+            return sha256_of(path)
+
+    def delete(self, name: str) -> None:
+        path = self.folder / check_place(name)
+        with translated(name), suppress(FileNotFoundError, NotADirectoryError):
+            if may_be_folder(name) and path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+            sync_folder(path.parent)
+
+    def list(self, prefix: str = "") -> Iterator[StoredFile]:
+        if prefix == ASIDE:
+            yield from self._list_aside()
+            return
+        folder = self.folder / (prefix if prefix in ("", QUARANTINE) else check_stored_name(prefix))
+        inside = f"{prefix}/" if prefix else ""
+        if folder.is_dir():
+            with translated(prefix or os.fspath(self.folder)):
+                for name, size in _walk_files(folder, inside):
+                    yield StoredFile(name, size)
+
+    def _list_aside(self) -> Iterator[StoredFile]:
+        folder = self.folder / ASIDE
+        if folder.is_dir():
+            with translated(ASIDE):
+                for token in sorted(os.listdir(folder)):
+                    path = folder / token
+                    if path.is_dir():
+                        size = sum(size for _, size in _walk_files(path))
+                    else:
+                        try:
+                            size = path.stat().st_size
+                        except FileNotFoundError:  # published meanwhile
+                            continue
+                    yield StoredFile(f"{ASIDE}/{token}", size)
+
+    def _aside_path(self, token: str) -> Path:
+        return self.folder / check_token(token)
+
+
+class LocalAsideFile:
+    """A file in `.landing`, until it is published."""
+
+    def __init__(self, store: LocalArchiveStore, path: Path, file: AsideIO) -> None:
+        self._store = store
+        self._path = path
+        self._file = file
+
+    @property
+    def file(self) -> BinaryIO:
+        return cast("BinaryIO", self._file)
+
+    def checksum(self) -> str:
+        with translated(self._path.name):
+            os.fsync(self._file.fileno())
+            return sha256_of(self._path)
+
+    def crc32(self) -> int:
+        with translated(self._path.name):
+            os.fsync(self._file.fileno())
+            return crc32_from_disk(self._path)
+
+    def open(self) -> BinaryIO:
+        with translated(self._path.name):
+            return cast("BinaryIO", self._path.open("rb", buffering=0))
+
+    def publish(self, name: str) -> None:
+        target = self._store.path_of(name)
+        with translated(name):
+            os.fsync(self._file.fileno())
+            link_new(self._path, target)
+            self._path.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Archive files in S3, read by byte ranges."""

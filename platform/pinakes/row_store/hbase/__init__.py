@@ -1,0 +1,1 @@
+"""A row store in HBase, through Thrift: `HBaseRowStore`, `HBaseSchemaAdmin`, bulk loading."""

@@ -1,0 +1,1 @@
+"""A row store in one SQLite file: `EmbeddedRowStore`, `EmbeddedSchemaAdmin`."""

@@ -1,0 +1,1 @@
+"""HTTP messages in records: heads, content codings, charsets."""

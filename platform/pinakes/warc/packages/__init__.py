@@ -1,0 +1,1 @@
+"""WACZ packages, read as folders of archive files are."""
