@@ -198,8 +198,8 @@ def test_crawls_that_a_later_manifest_lacks_are_purged_on_request(tmp_path: Path
 
 @pytest.mark.parametrize(
     "later",
-    [{"name": "uno.wacz", "path": "uno.wacz"}, {"crawlId": "c9"}, {"name": "uno.wacz"}],
-    ids=["under another name, and gone", "in another crawl", "renamed"],
+    [{"crawlId": "c9"}, {"name": "uno.wacz"}],
+    ids=["in another crawl", "renamed"],
 )
 def test_content_that_is_still_named_is_not_purged(folder: Path, later: dict[str, object]) -> None:
     entry = entry_of(folder / "in" / "a.wacz", crawlId="one")
@@ -213,6 +213,40 @@ def test_content_that_is_still_named_is_not_purged(folder: Path, later: dict[str
     code, lines, _ = imported(folder, manifest, "--purge-removed")
     assert (code, outcomes(lines)) == (0, {"two": "purged"})
     assert call_here(folder, "lookup", f"{URI}a").stdout.count("known since") == 1
+
+
+def test_nothing_is_purged_where_what_is_named_cannot_be_read(folder: Path) -> None:
+    """Rows alone say where its content is."""
+    entries = [entry_of(folder / "in" / f"{name}.wacz", crawlId=name) for name in "ab"]
+    manifest = str(write_manifest(folder / "in" / "m.json", entries))
+    assert imported(folder, manifest)[0] == 0
+    write_manifest(Path(manifest), [{**entries[0], "path": "gone.wacz"}])
+    code, lines, said = imported(folder, manifest, "--purge-removed")
+    assert (code, outcomes(lines)) == (3, {})
+    assert "gone.wacz" in said
+    assert "nothing was purged" in said
+
+
+@pytest.mark.parametrize("is_zstd", [False, True], ids=["as landed", "recompressed"])
+def test_nothing_is_purged_where_rows_exchange_two_wacz_files(folder: Path, is_zstd: bool) -> None:
+    """Of the one that is named, rows say that it is the other crawl's."""
+    entries = [entry_of(folder / "in" / f"{name}.wacz", crawlId=name) for name in "ab"]
+    manifest = str(write_manifest(folder / "in" / "m.json", entries))
+    assert imported(folder, manifest)[0] == 0
+    if is_zstd:
+        assert call_here(folder, "zstd", "compress", "a", "b").returncode == 0
+    with closing(sqlite3.connect(folder / "pinakes-store" / "rows.sqlite")) as rows, rows:
+        for column in (b"l:file", b"l:wacz"):
+            where = "FROM crawls WHERE col = ? ORDER BY row"
+            (one, first), (two, second) = rows.execute(f"SELECT row, value {where}", (column,))
+            for key, value in ((one, second), (two, first)):
+                cell = (value, key, column)
+                rows.execute("UPDATE crawls SET value = ? WHERE row = ? AND col = ?", cell)
+    write_manifest(Path(manifest), entries[:1])
+    code, lines, said = imported(folder, manifest, "--purge-removed")
+    assert (code, outcomes(lines)) == (3, {})
+    assert "begins with another record" in said
+    assert {path.name for path in (folder / "pinakes-store" / "archive").glob("[ab]")} == set("ab")
 
 
 def test_what_is_named_under_another_name_without_a_hash_is_kept_too(folder: Path) -> None:

@@ -17,19 +17,20 @@ from pinakes.archive_store.http.ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import note_unnamed
 from pinakes.catalog.file_records import read_generations
-from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.file_rows import scan_entries_below
 from pinakes.catalog.wacz_rows import QueueEntry, scan_queue, wacz_places
 from pinakes.counts import count_of
 from pinakes.errors import Busy, ConfigError, DigestMismatch, InputRefused, PinakesError
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.run_cells import RunFacts
-from pinakes.hbase_schema.wacz_cells import WaczPlace
+from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczPlace
 from pinakes.index.external_sort import Spool, sort_outside_memory
 from pinakes.ingest.fsck_proofs import bytes_amiss
 from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import VERB
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.tally import ARCHIVE_RETRIES
+from pinakes.ingest.wacz_compare import require_first_record_of
 from pinakes.ingest.wacz_import import Imported, WaczImporter
 from pinakes.ingest.wacz_queue import queue_sources, scan_missing, work_off
 from pinakes.ingest.wacz_sources import WaczSource, is_manifest, iter_sources
@@ -57,6 +58,9 @@ class ImportRequest:
     """From where manifests may name WACZ files (`TrustedPlaces`)."""
     resume: bool = False
     accepts_damaged: bool = False
+    compares: bool = False
+    """Whether the first records of what was there are compared with the WACZ files: before what
+    manifests do not name is taken out."""
 
     def __post_init__(self) -> None:
         _ = self.trusted
@@ -132,7 +136,7 @@ class _Import:
                     continue
                 there = places.get(source.sha256 or "")
                 if there is not None and there.queued is None:
-                    self._known(source.place, there.crawl, there.name, source.sha256)
+                    self._known(source, there)
                     continue
                 self._tell(source)
         for entry in scan_queue(self._stores.rows, self._request.collection):
@@ -195,8 +199,7 @@ class _Import:
             if isinstance(queued, InputRefused):
                 self._miss(queued)
             elif isinstance(queued.found, WaczPlace):
-                place = queued.found
-                self._known(queued.source.place, place.crawl, place.name, queued.source.sha256)
+                self._known(queued.source, queued.found)
             elif queued.found is not None:
                 self._note_queued(queued.source, queued.found)
 
@@ -257,7 +260,7 @@ class _Import:
         elif isinstance(outcome, PinakesError):
             self._miss(outcome, entry.wacz.place, queued=True)
         elif outcome.known:
-            self._known(entry.wacz.place, outcome.crawl, outcome.name, outcome.sha256)
+            self._known(entry.wacz, outcome)
         else:
             self._imported(entry, outcome)
 
@@ -272,19 +275,28 @@ class _Import:
         done.is_well = done.is_well and told.is_well
         self._tell(told)
 
-    def _known(self, place: str, crawl: str, name: str, sha256: str | None) -> None:
-        self._named.append((crawl, name))
-        if (problem := self._why_not_there(place, crawl, name)) is not None:
+    def _known(self, source: WaczSource | QueuedWacz, at: WaczPlace | Imported) -> None:
+        self._named.append((at.crawl, at.name))
+        try:
+            self._require_there(source, f"{at.crawl}/{at.name}")
+        except (DigestMismatch, InputRefused) as problem:
             self._miss(problem)
             return
         self._done.were_there += 1
-        self._tell(WaczKnown(place, crawl, name, sha256))
+        sha256 = at.sha256 if isinstance(at, Imported) else source.sha256
+        self._tell(WaczKnown(source.place, at.crawl, at.name, sha256))
 
-    def _why_not_there(self, place: str, crawl: str, name: str) -> DigestMismatch | None:
-        """What is missing of a WACZ file that was imported: its files by their sizes."""
+    def _require_there(self, source: WaczSource | QueuedWacz, folder: str) -> None:
+        """Require the files of a WACZ file that was imported, by their sizes; by their first
+        records, too, where what manifests do not name is to go.
+
+        Raises:
+            DigestMismatch: they are not there, or not those.
+            InputRefused: the WACZ file cannot be read, to compare it.
+        """
         rows, archive = self._stores.rows, self._stores.archive
-        missing: str | None = f"{crawl}/{name}"
-        for entry in scan_entries(rows, crawl, folder=f"{name}/"):
+        missing: str | None = folder
+        for entry in scan_entries_below(rows, folder):
             missing = None
             facts = read_generations(rows, entry.archive_file).get(entry.generation)
             is_stored = entry.state is FileState.STORED
@@ -295,13 +307,16 @@ class _Import:
             ):
                 missing = entry.stored_name
                 break
-        if missing is None:
-            return None
-        return DigestMismatch(
-            f"it was imported, but {missing} is not in the store as it landed: keep this copy, "
-            "and see `pinakes fsck`",
-            file=place,
-        )
+            if is_stored and self._request.compares:
+                self._trusted.require(source.place, source.origin)
+                path = entry.archive_file.removeprefix(folder).lstrip("/")
+                require_first_record_of(archive, entry.stored_name, source.place, path)
+        if missing is not None:
+            raise DigestMismatch(
+                f"it was imported, but {missing} is not in the store as it landed: keep this "
+                "copy, and see `pinakes fsck`",
+                file=source.place,
+            )
 
     def _miss(
         self, problem: PinakesError, place: str | None = None, *, queued: bool = False

@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         import_from=configuration.import_from,
         resume=arguments.resume,
         accepts_damaged=arguments.accept_damaged,
+        compares=arguments.purge_removed,
     )
     if arguments.purge_removed and not request.are_manifests:
         raise ConfigError(
