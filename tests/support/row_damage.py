@@ -514,7 +514,12 @@ KINDS: dict[str, Kind] = {
         "facts", _field("files", "f:counts.ingest%", "counts", _counted)
     ),
     "counts unreadable": _kind("unreadable-row facts", _spoilt("files", "f:counts.ingest%")),
-    "state unreadable": _kind("unreadable-row", _spoilt("files", "l:state"), is_mended=False),
+    "state unreadable": _kind(
+        "unreadable-row state-lost", _spoilt("files", "l:state"), left=_OF_STATE
+    ),
+    "current one unreadable": _kind(
+        "unreadable-row state-lost", _spoilt("files", "l:generation"), left=_OF_STATE
+    ),
     "state gone": _kind("state-lost", _dropped("files", "l:state"), left=_OF_STATE),
     "current one gone": _kind("state-lost", _dropped("files", "l:generation"), left=_OF_STATE),
     "crawl gone": _kind("crawl-missing", _row_dropped("crawls", "f:facts"), left=(b"l:state",)),

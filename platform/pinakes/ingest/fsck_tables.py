@@ -40,8 +40,13 @@ from .fsck_compare import cell_class, decoded, shown
 from .fsck_findings import FsckFinding
 
 _TABLES = ("files", "crawls", "runs", "inflight")
-_MADE_ANEW = (FileErrors.COLUMN, ReferencesKept.COLUMN)
-"""Of a file: without them the check of its bytes writes them again."""
+_MADE_ANEW = (
+    FileErrors.COLUMN,
+    ReferencesKept.COLUMN,
+    FileStateCell.COLUMN,
+    CurrentGeneration.COLUMN,
+)
+"""Of a file: without them the check of its bytes writes them again (`state-lost` the last two)."""
 
 
 class TablesCheck:
@@ -115,7 +120,7 @@ class TablesCheck:
             mend = None
             if cell is not None:
                 mend = partial(self._put, "files", row, column, cell)
-            elif value and column in _MADE_ANEW:
+            elif column in row.cells and column in _MADE_ANEW:
                 mend = partial(self._delete, "files", row, column)
             yield _finding("files", row.key, column, value, mend)
 
@@ -211,7 +216,7 @@ class TablesCheck:
         self._rows.mutate(table, [Put(row.key, {column: encode_cell(cell)}, time_ms)])
 
     def _delete(self, table: str, row: Row, column: bytes) -> None:
-        time_ms = row.cells[column].timestamp_ms
+        time_ms = row.cells[column].timestamp_ms if column[:2] == b"f:" else None
         self._rows.mutate(table, [Delete(row.key, time_ms, columns=(column,))])
 
 
