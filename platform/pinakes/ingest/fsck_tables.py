@@ -117,12 +117,13 @@ class TablesCheck:
             if self._is_alive(decoded(Claim, row.value(Claim.COLUMN))):
                 return
             cell = self._file_cell(row, column, facts)
-            mend = None
+            mend, how = None, "write it again as its other cells say"
             if cell is not None:
                 mend = partial(self._put, "files", row, column, cell)
             elif column in row.cells and column in _MADE_ANEW:
                 mend = partial(self._delete, "files", row, column)
-            yield _finding("files", row.key, column, value, mend)
+                how = "delete it: what it said is found again from the file"
+            yield _finding("files", row.key, column, value, mend, how)
 
     def _file_cell(self, row: Row, column: bytes, facts: FileFacts | None) -> Cell | None:
         """The cell as others of the row tell it; None where they do not."""
@@ -248,6 +249,7 @@ def _finding(
     column: bytes,
     value: bytes,
     mend: Callable[[], None] | None = None,
+    how: str = "",
 ) -> FsckFinding:
     name = (
         decode_file_key(key) if table in ("files", "inflight") else key.decode("ascii", "replace")
@@ -257,6 +259,6 @@ def _finding(
         code="unreadable-row",
         file=name,
         message=f"{table} {column.decode('ascii', 'replace')} {what}",
-        repair="write it again as its other cells say" if mend is not None else None,
+        repair=how if mend is not None else None,
         mend=mend,
     )
