@@ -33,7 +33,7 @@ from pinakes.cli import main
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.row_store.hbase.own_table import OWN_TABLE
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from scenes import write_crawl
 
 from pinakes.acts.actor import Actor
 from pinakes.cli import main
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster

@@ -12,7 +12,7 @@ from landed_stores import LandedStore, page, sha1_of
 from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.references import scan_references
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 
 URI, DATE = "http://example.org/a?x=1", "2020-01-02T03:04:05Z"
 ID = f"urn:uuid:00000000-0000-4000-8000-{f'{URI}-{DATE}'.encode().hex()[-12:]}"

@@ -52,7 +52,7 @@ from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, REFUSE, REMOVE
 from pinakes.errors import Conflict, InputRefused
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.profile import open_stores
 from pinakes.rewrite.recompress_file import Recompression
 from pinakes.warc.digest import parse_digest

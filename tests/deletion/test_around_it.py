@@ -42,7 +42,7 @@ from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.errors import ConfigError, Conflict, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.row_store.port import Delete, Put
 from pinakes.warc.digest import Digest, hasher
 

@@ -17,7 +17,7 @@ from pinakes.catalog.references import scan_references
 from pinakes.catalog.run_rows import latest_runs
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, REFUSE
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 
 
 def test_forced_is_named_counted_and_kept_in_the_report(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pinakes.catalog.crawl_rows import PURGED, read_crawl
 from pinakes.config import Configuration
 from pinakes.dedupe.run.collection import Collection
 from pinakes.deletion.requests import FORCE, PROMOTE, REFUSE
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.profile import Stores, open_stores
 
 SOME = pytest.param((23,), id="some")

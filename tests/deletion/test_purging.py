@@ -49,7 +49,7 @@ from pinakes.catalog.crawl_rows import (
 from pinakes.deletion.requests import FORCE, PROMOTE, REFUSE, PurgeRequest
 from pinakes.errors import ConfigError, Conflict, DigestMismatch
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.warc.changed_revisit import old_revisit
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records

@@ -28,7 +28,7 @@ from pinakes.hbase_schema.capture_cells import DedupeMark, ExtractedView, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.row_store.port import Put
 
 URI = "http://example.org/"

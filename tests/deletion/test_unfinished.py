@@ -42,7 +42,7 @@ from pinakes.deletion.requests import (
 )
 from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.hbase_schema.generation_names import generation_file
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 
 ORIGINALS = "c1/a.warc.gz"
 

@@ -18,7 +18,7 @@ from pinakes.catalog.file_rows import LEASE_MS, read_entry, scan_inflight, take_
 from pinakes.errors import Conflict, InputRefused, PinakesError, StoreUnavailable
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.ingest.bulk_landing import BulkLanding
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.row_spool import RowSpool

@@ -32,12 +32,13 @@ from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.seen_cells import SeenCapture
 from pinakes.hbase_schema.seen_keys import seen_in
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest import fsck, fsck_strays
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.fsck_accounts import Account
-from pinakes.ingest.fsck_findings import CODES, FsckFinding
-from pinakes.ingest.fsck_strays import Strays
+from pinakes.ingest.fsck import check as fsck
+from pinakes.ingest.fsck import strays as fsck_strays
+from pinakes.ingest.fsck.accounts import Account
+from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.findings import CODES, FsckFinding
+from pinakes.ingest.fsck.strays import Strays
 from pinakes.row_store.port import Delete, Put, RowStore
 from pinakes.warc.digest import Digest
 

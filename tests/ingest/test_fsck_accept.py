@@ -17,9 +17,9 @@ from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
 from pinakes.hbase_schema.capture_cells import CaptureFacts
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.fsck_accepting import Losses
-from pinakes.ingest.fsck_findings import FsckFinding
+from pinakes.ingest.fsck.accepting import Losses
+from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.findings import FsckFinding
 
 PAGES = 8
 HARMED = 3

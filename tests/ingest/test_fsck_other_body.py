@@ -20,8 +20,8 @@ from pinakes.catalog.captures import readable_capture
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, read_sidecar_of, write_sidecar
 from pinakes.cli import main
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.undoing import Undoer
+from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.undoing import Undoer
 
 FORMS: dict[str, Callable[[bytes], bytes]] = {
     "warc.gz": lambda member: member,

@@ -27,9 +27,9 @@ from pinakes.catalog.sidecar import read_sidecar, read_sidecar_of, sidecar_name,
 from pinakes.cli import main
 from pinakes.errors import InputRefused
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.fsck_findings import CODES, FsckFinding
-from pinakes.ingest.undoing import Undoer
+from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.findings import CODES, FsckFinding
+from pinakes.ingest.fsck.undoing import Undoer
 from pinakes.row_store.port import Put
 
 ENDINGS: dict[str, Callable[[bytes], bytes]] = {

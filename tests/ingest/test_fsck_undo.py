@@ -29,9 +29,9 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.discarding import Discarder
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.undoing import Undoer
+from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.discarding import Discarder
+from pinakes.ingest.fsck.undoing import Undoer
 from pinakes.row_store.port import Delete, Put
 
 FILE = "one/a.warc.gz"

@@ -20,7 +20,7 @@ from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.errors import Conflict, StoreUnavailable
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.overlapped import Behind, OverlappedRows, overlapped_file, overlapped_rows

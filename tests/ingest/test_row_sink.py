@@ -18,7 +18,7 @@ from pinakes.catalog.file_rows import Held, read_entry, scan_inflight
 from pinakes.errors import Conflict, InputRefused
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander, Published
 from pinakes.row_store.port import Put

@@ -39,7 +39,7 @@ from pinakes.deletion.requests import CANCEL
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.wacz_import import Imported
+from pinakes.ingest.wacz.importing import Imported
 
 URI = "http://example.org/"
 HERE = TrustedPlaces(hosts=frozenset({"127.0.0.1"}))

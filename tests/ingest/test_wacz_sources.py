@@ -16,10 +16,10 @@ from range_server import serving
 
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.errors import InputRefused
-from pinakes.ingest import json_entries
 from pinakes.ingest.inputs import LeftOut
-from pinakes.ingest.json_entries import iter_items
-from pinakes.ingest.wacz_sources import WaczSource, crawl_of_name, iter_sources
+from pinakes.ingest.wacz import json_entries
+from pinakes.ingest.wacz.json_entries import iter_items
+from pinakes.ingest.wacz.sources import WaczSource, crawl_of_name, iter_sources
 
 HEX = "0123456789abcdef" * 4
 

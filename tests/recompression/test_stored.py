@@ -281,7 +281,7 @@ def test_exported_files_of_one_name(tmp_path: Path) -> None:
 
 
 def test_sidecar_and_rows_are_made_again(site: Scene) -> None:
-    from pinakes.ingest.fsck import Fsck
+    from pinakes.ingest.fsck.check import Fsck
 
     recompress(site, "zst")
     lines = found_by_lines(site)

@@ -29,7 +29,7 @@ from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.row_store.port import Delete, Put
 
 

@@ -14,8 +14,8 @@ from scenes import BY_ID, Scene, copied_scene, make_scene, write_late_crawl
 from taken_down import key_of, withdraw
 
 from pinakes.acts.actor import Actor
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.fsck_findings import CODES
+from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.findings import CODES
 
 OF_EACH_KIND = 60
 

@@ -28,8 +28,8 @@ from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.generation_names import generation_file, generation_of
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.undoing import Undoer
+from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.undoing import Undoer
 from pinakes.row_store.port import Put
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from pinakes.archive_store.port import ASIDE, WritingLost
 from pinakes.backup.contents import FileLine, store_file, write_text
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.run.run_report import DedupeReport
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 
 CONTENT = b"0123456789" * 300_000
 

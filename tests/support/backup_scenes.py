@@ -17,7 +17,7 @@ from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.restoring import RestoreReport, Restoring
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.hbase_schema.tables import SCHEMA_VERSION, declared_schema
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 At = Callable[[str], None]

@@ -19,9 +19,9 @@ from pinakes.catalog.wacz_rows import scan_queue, scan_wacz_files
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import Lander
-from pinakes.ingest.wacz_import import Imported, WaczImporter
-from pinakes.ingest.wacz_queue import queue_sources, work_off
-from pinakes.ingest.wacz_sources import iter_sources
+from pinakes.ingest.wacz.importing import Imported, WaczImporter
+from pinakes.ingest.wacz.queue import queue_sources, work_off
+from pinakes.ingest.wacz.sources import iter_sources
 from pinakes.row_store.port import RowStore
 
 COLLECTION = "news"

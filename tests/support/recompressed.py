@@ -18,7 +18,7 @@ from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.config import load_configuration
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.cdxj import parse_cdxj
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.recompression.forms import IN_GZIP, UNCOMPRESSED, StoredForm, in_zstd
 from pinakes.recompression.stored import Result, StoredRecompressor, TasksOf
 from pinakes.rewrite.recompress_file import Recompression

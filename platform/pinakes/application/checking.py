@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pinakes.acts.actor import Actor
 from pinakes.errors import Conflict, InputRefused, PinakesError
-from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck.check import Fsck
 from pinakes.profile import Stores
 
 

@@ -25,15 +25,15 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.run_cells import RunFacts
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczPlace
 from pinakes.index.external_sort import Spool, sort_outside_memory
-from pinakes.ingest.fsck_proofs import bytes_amiss
+from pinakes.ingest.fsck.proofs import bytes_amiss
 from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import VERB
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.tally import ARCHIVE_RETRIES
-from pinakes.ingest.wacz_compare import require_first_record_of
-from pinakes.ingest.wacz_import import Imported, WaczImporter
-from pinakes.ingest.wacz_queue import queue_sources, scan_missing, work_off
-from pinakes.ingest.wacz_sources import WaczSource, is_manifest, iter_sources
+from pinakes.ingest.wacz.compare import require_first_record_of
+from pinakes.ingest.wacz.importing import Imported, WaczImporter
+from pinakes.ingest.wacz.queue import queue_sources, scan_missing, work_off
+from pinakes.ingest.wacz.sources import WaczSource, is_manifest, iter_sources
 from pinakes.profile import Stores
 
 from .landers import lander_of

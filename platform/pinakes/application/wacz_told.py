@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from pinakes.catalog.wacz_rows import QueueEntry
 from pinakes.errors import PinakesError
-from pinakes.ingest.wacz_import import Imported
-from pinakes.ingest.wacz_queue import MissingCrawl
-from pinakes.ingest.wacz_sources import WaczSource
+from pinakes.ingest.wacz.importing import Imported
+from pinakes.ingest.wacz.queue import MissingCrawl
+from pinakes.ingest.wacz.sources import WaczSource
 
 from .told import Notice, Others, Skipped
 

@@ -46,8 +46,8 @@ from pinakes.hbase_schema.name_keys import (
     encode_file_key,
 )
 from pinakes.hbase_schema.run_cells import Lease, RunState
-from pinakes.ingest.fsck_acts import DeadActs
-from pinakes.ingest.quarantine import Quarantine
+from pinakes.ingest.fsck.acts import DeadActs
+from pinakes.ingest.fsck.quarantine import Quarantine
 from pinakes.row_store.cells import require_cell
 from pinakes.row_store.port import Delete, Put, RowStore
 

@@ -19,8 +19,8 @@ from pinakes.errors import InputRefused, PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.ingest.fsck_stored import StoredFileCheck
-from pinakes.ingest.quarantine import Quarantine, in_batches
+from pinakes.ingest.fsck.quarantine import Quarantine, in_batches
+from pinakes.ingest.fsck.stored import StoredFileCheck
 from pinakes.row_store.port import Delete, Put, RowStore
 
 from .findings import Settled

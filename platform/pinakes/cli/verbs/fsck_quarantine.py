@@ -12,10 +12,10 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.ingest.discarding import Discarder
-from pinakes.ingest.fsck import Fsck
-from pinakes.ingest.fsck_accepting import Losses
-from pinakes.ingest.undoing import Undoer
+from pinakes.ingest.fsck.accepting import Losses
+from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.discarding import Discarder
+from pinakes.ingest.fsck.undoing import Undoer
 from pinakes.profile import open_stores
 
 _ALL = "all"

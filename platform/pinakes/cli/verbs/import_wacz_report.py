@@ -16,8 +16,8 @@ from pinakes.cli.frame.store_place import next_command, store_place
 from pinakes.cli.frame.telling import say_aside
 from pinakes.config import Configuration
 from pinakes.counts import count_of
-from pinakes.ingest.wacz_queue import MissingCrawl
-from pinakes.ingest.wacz_sources import WaczSource
+from pinakes.ingest.wacz.queue import MissingCrawl
+from pinakes.ingest.wacz.sources import WaczSource
 
 
 class ImportPrinter:

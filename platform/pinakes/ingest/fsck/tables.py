@@ -36,8 +36,8 @@ from pinakes.hbase_schema.name_keys import (
 from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
-from .fsck_compare import cell_class, decoded, shown
-from .fsck_findings import FsckFinding
+from .compare import cell_class, decoded, shown
+from .findings import FsckFinding
 
 _TABLES = ("files", "crawls", "runs", "inflight")
 _MADE_ANEW = (

@@ -39,16 +39,16 @@ from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.hbase_schema.seen_keys import SeenScope, seen_of
 from pinakes.row_store.port import RowStore
 
-from .fsck_accounts import Account
-from .fsck_acts import DeadActs, is_leaving
-from .fsck_findings import FsckFinding
-from .fsck_mending import Accepted, StoredFileMender
-from .fsck_older import OlderGenerations
-from .fsck_stored import StoredFileCheck
-from .fsck_strays import StrayCheck
-from .fsck_tables import TablesCheck
-from .fsck_unknown import UnknownFiles
+from .accounts import Account
+from .acts import DeadActs, is_leaving
+from .findings import FsckFinding
+from .mending import Accepted, StoredFileMender
+from .older import OlderGenerations
 from .quarantine import Quarantine
+from .stored import StoredFileCheck
+from .strays import StrayCheck
+from .tables import TablesCheck
+from .unknown import UnknownFiles
 
 _SIDECAR = sidecar_name("")
 _MISSING = frozenset({"file-missing", "generation-missing", "sidecar-missing"})

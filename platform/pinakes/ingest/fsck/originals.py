@@ -34,7 +34,7 @@ from pinakes.warc.rebuilding import proven_ours
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .fsck_records import ReadRow
+from .records import ReadRow
 
 _MOST_OF_SECOND = 100
 

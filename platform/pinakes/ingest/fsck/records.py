@@ -29,7 +29,7 @@ from pinakes.warc.revisit import is_ours, restore_header
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import is_tombstone
 
-from .fsck_accepting import RowsInOrder, is_unread
+from .accepting import RowsInOrder, is_unread
 
 _PLACE = ("offset", "length", "inner_offset", "record_id", "target_uri")
 _DECISION = ("hash_extension", "copy_number", "original_key")

@@ -33,13 +33,13 @@ from pinakes.hbase_schema.file_cells import ACCEPTED, FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put, RowStore
 
-from .fsck_accepting import Losses, RecordsBefore, RowsInOrder
-from .fsck_cell_writing import CellChange, CellWriter
-from .fsck_proofs import bytes_amiss, is_of_its_file
-from .fsck_records import read_accepted
-from .fsck_rows import WantedRows
-from .fsck_sidecars import put_sidecar
+from .accepting import Losses, RecordsBefore, RowsInOrder
+from .cell_writing import CellChange, CellWriter
+from .proofs import bytes_amiss, is_of_its_file
 from .quarantine import Quarantine, in_batches
+from .records import read_accepted
+from .rows import WantedRows
+from .sidecars import put_sidecar
 
 SIDECAR_ERRORS = (OSError, MalformedRecord, SchemaError)
 """What reading a damaged sidecar raises."""

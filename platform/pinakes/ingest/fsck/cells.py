@@ -22,24 +22,24 @@ from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, DigestEntry, Location
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
+from pinakes.ingest.landed import COMPRESSIONS, Landed, counted
 from pinakes.row_store.port import Row, RowStore
 from pinakes.warc.compression.members import compression_of
 from pinakes.warc.reader import Item
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .fsck_accounts import Account
-from .fsck_cell_findings import SidecarAmiss, still_here, told_differences, told_rows
-from .fsck_cell_writing import CellChange, CellWriter
-from .fsck_compare import Difference, FileNow, compare_capture, decoded, expected_cells, shown
-from .fsck_file_facts import FileFactsCheck, LandedAgain
-from .fsck_findings import FsckFinding
-from .fsck_mending import StoredFileMender
-from .fsck_older import OlderPlaces
-from .fsck_originals import OriginalCheck
-from .fsck_records import OtherRecordsError, ReadRow, read_beside
-from .landed import COMPRESSIONS, Landed, counted
+from .accounts import Account
+from .cell_findings import SidecarAmiss, still_here, told_differences, told_rows
+from .cell_writing import CellChange, CellWriter
+from .compare import Difference, FileNow, compare_capture, decoded, expected_cells, shown
+from .file_facts import FileFactsCheck, LandedAgain
+from .findings import FsckFinding
+from .mending import StoredFileMender
+from .older import OlderPlaces
+from .originals import OriginalCheck
 from .quarantine import in_batches
+from .records import OtherRecordsError, ReadRow, read_beside
 
 DIGESTS = "digests"
 References = Callable[[Sequence[SidecarRow]], Iterator[FsckFinding]]

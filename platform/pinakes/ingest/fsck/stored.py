@@ -25,15 +25,15 @@ from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .fsck_accepting import is_whole
-from .fsck_accounts import Account
-from .fsck_cell_findings import rows_missing, still_here
-from .fsck_cells import FullFileCheck
-from .fsck_findings import FsckFinding
-from .fsck_mending import SIDECAR_ERRORS, Claiming, StoredFileMender
-from .fsck_older import location_amiss, message_of
-from .fsck_originals import OriginalCheck
-from .fsck_proofs import bytes_amiss, place_of, whose_else
+from .accepting import is_whole
+from .accounts import Account
+from .cell_findings import rows_missing, still_here
+from .cells import FullFileCheck
+from .findings import FsckFinding
+from .mending import SIDECAR_ERRORS, Claiming, StoredFileMender
+from .older import location_amiss, message_of
+from .originals import OriginalCheck
+from .proofs import bytes_amiss, place_of, whose_else
 from .quarantine import Quarantine, in_batches
 
 _SAMPLE = 0.01

@@ -32,11 +32,11 @@ from pinakes.archive_store.http.ranges import require_no_user
 from pinakes.archive_store.located import encoded_url, is_folder_at, local_path
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.errors import ConfigError, InputRefused
+from pinakes.ingest.hooks import crawl_id
+from pinakes.ingest.inputs import Input, LeftOut, iter_files
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.file_names import base_name, is_archive_name, is_package_name, is_remote
 
-from .hooks import crawl_id
-from .inputs import Input, LeftOut, iter_files
 from .json_entries import iter_items
 
 _LIST = "resources"

@@ -31,8 +31,8 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import Generation, generation_of
 from pinakes.row_store.port import RowStore
 
-from .fsck_findings import FsckFinding
-from .fsck_proofs import bytes_amiss
+from .findings import FsckFinding
+from .proofs import bytes_amiss
 from .quarantine import VERB, Quarantine
 
 _CONTINUED = {

@@ -18,14 +18,14 @@ from pinakes.hbase_schema.cells import Cell, encode_cell
 from pinakes.hbase_schema.columns import named_column, numbered_column
 from pinakes.hbase_schema.file_cells import ActCounts, FileErrors, FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.ingest.landed import Landed, errors_of
 from pinakes.row_store.port import Row, RowStore, get_row
 
-from .fsck_cell_writing import CellChange
-from .fsck_compare import decoded, shown
-from .fsck_findings import FsckFinding
-from .fsck_mending import StoredFileMender
-from .fsck_records import ReadRow
-from .landed import Landed, errors_of
+from .cell_writing import CellChange
+from .compare import decoded, shown
+from .findings import FsckFinding
+from .mending import StoredFileMender
+from .records import ReadRow
 
 _SAME_RECORDS = frozenset({"landed", "dedupe", "restore", "zstd"})
 """Acts after which a file's records, but for what dedupe did, are of the types as landed."""

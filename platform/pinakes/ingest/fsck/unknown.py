@@ -29,10 +29,10 @@ from pinakes.hbase_schema.generation_names import Generation, generation_of
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
-from .fsck_compare import decoded
-from .fsck_findings import FsckFinding
-from .fsck_mending import SIDECAR_ERRORS
-from .fsck_proofs import bytes_amiss
+from .compare import decoded
+from .findings import FsckFinding
+from .mending import SIDECAR_ERRORS
+from .proofs import bytes_amiss
 
 _BATCH_ROWS = 500
 

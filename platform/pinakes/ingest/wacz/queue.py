@@ -23,8 +23,8 @@ from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczPlace
 from pinakes.row_store.port import RowStore
 
-from .wacz_import import CRAWL_SOURCE, FAILURES, Imported
-from .wacz_sources import WaczSource
+from .importing import CRAWL_SOURCE, FAILURES, Imported
+from .sources import WaczSource
 
 _BATCH = 1000
 Found = QueueEntry | WaczPlace | None

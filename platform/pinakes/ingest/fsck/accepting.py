@@ -26,7 +26,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import format_digest
 from pinakes.warc.record import UNREADABLE
 
-from .fsck_accounts import number_of
+from .accounts import number_of
 from .quarantine import in_batches
 
 _MOST_NAMED = 20

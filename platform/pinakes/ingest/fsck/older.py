@@ -19,12 +19,12 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .fsck_cell_writing import CellWriter
-from .fsck_findings import FsckFinding
-from .fsck_mending import SIDECAR_ERRORS, Claiming
-from .fsck_proofs import bytes_amiss, misplaced, place_of
-from .fsck_sidecars import put_sidecar, read_older_rows
+from .cell_writing import CellWriter
+from .findings import FsckFinding
+from .mending import SIDECAR_ERRORS, Claiming
+from .proofs import bytes_amiss, misplaced, place_of
 from .quarantine import Quarantine
+from .sidecars import put_sidecar, read_older_rows
 
 
 class OlderGenerations:

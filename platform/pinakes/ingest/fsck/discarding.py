@@ -22,8 +22,8 @@ from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.source import Source
 
-from .fsck_acts import DeadActs
-from .fsck_mending import StoredFileMender
+from .acts import DeadActs
+from .mending import StoredFileMender
 from .quarantine import Quarantine
 
 _PIECE_BYTES = 1 << 18

@@ -24,13 +24,13 @@ from pinakes.hbase_schema.file_cells import FileFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import Row, RowStore
 
-from .fsck_accounts import Account, number_of
-from .fsck_acts import DeadActs
-from .fsck_compare import cell_class, decoded
-from .fsck_findings import FsckFinding
-from .fsck_mending import SIDECAR_ERRORS
-from .fsck_stored import StoredFileCheck
+from .accounts import Account, number_of
+from .acts import DeadActs
+from .compare import cell_class, decoded
+from .findings import FsckFinding
+from .mending import SIDECAR_ERRORS
 from .quarantine import Quarantine
+from .stored import StoredFileCheck
 
 DIGESTS = "digests"
 _MOST_KEPT = 100_000

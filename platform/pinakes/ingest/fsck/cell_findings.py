@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 
-from .fsck_compare import Difference, shown
-from .fsck_findings import FsckFinding
-from .fsck_records import ReadRow
+from .compare import Difference, shown
+from .findings import FsckFinding
+from .records import ReadRow
 
 _EXAMPLES = 3
 _WORDS = {

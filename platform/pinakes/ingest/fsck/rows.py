@@ -19,7 +19,7 @@ from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import RowStore
 
-from .fsck_cell_writing import CellChange, CellWriter
+from .cell_writing import CellChange, CellWriter
 
 _UNKNOWN = "not known: see the run of this act"
 

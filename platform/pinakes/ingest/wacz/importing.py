@@ -59,15 +59,15 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFile, WaczPlace
+from pinakes.ingest.inputs import Input, LeftOut, unpacked
+from pinakes.ingest.landed import Landed
+from pinakes.ingest.landing import Lander, Published
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.packages.datapackage import DATAPACKAGE
 from pinakes.warc.packages.package import most_unpacked_bytes
 
-from .inputs import Input, LeftOut, unpacked
-from .landed import Landed
-from .landing import Lander, Published
-from .wacz_sources import open_regular
+from .sources import open_regular
 
 CRAWL_SOURCE = "wacz"
 """The `source` of crawls that an import has made."""
