@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from .file_states import FileState
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
@@ -149,6 +151,9 @@ class FileStateCell:
 
     state: str
     act: str
+
+    def __post_init__(self) -> None:
+        FileState(self.state)  # ValueError: the cell has rotted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

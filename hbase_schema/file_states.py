@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from pinakes.errors import Conflict, MalformedRecord
+from pinakes.errors import Conflict
 
 
 class FileState(str, Enum):
@@ -45,14 +45,6 @@ class FileState(str, Enum):
 
     def __str__(self) -> str:
         return self.value
-
-
-def parse_state(text: str) -> FileState:
-    """The state of this name; Raises MalformedRecord where there is none: the cell has rotted."""
-    try:
-        return FileState(text)
-    except ValueError as error:
-        raise MalformedRecord(f"unknown state of a file: {text!r:.80}") from error
 
 
 _NEXT: Mapping[FileState | None, tuple[FileState, ...]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, PurgeRequest
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, DigestMismatch
 
 pytestmark = pytest.mark.slow
 
@@ -102,6 +103,41 @@ def test_every_moment_of_an_act_is_settled(prepared: Path, tmp_path: Path, act: 
         if died != KILLED:
             break
     assert step >= least
+
+
+@pytest.mark.parametrize("again", ["same place", "other place", "same place, no snapshot"])
+def test_what_a_dead_backup_alone_holds_stays(prepared: Path, tmp_path: Path, again: str) -> None:
+    """The archive has lost it since."""
+    folder = Path(shutil.copytree(prepared, tmp_path / "scene"))
+    with opened(folder) as scene:
+        name = min(current_files(scene))
+        file = folder / "store" / "archive" / name
+        content = file.read_bytes()
+        target = tmp_path / "backup"
+
+        def killed() -> None:
+            copied = 0
+
+            def at(step: str) -> None:
+                nonlocal copied
+                copied += step == "copied"
+                if copied == 9:
+                    os._exit(KILLED)
+
+            back_up(scene, target, at=at)
+
+        assert in_child(killed) == KILLED
+        assert (target / "archive" / name).read_bytes() == content
+        file.unlink()
+        if again == "same place, no snapshot":
+            shutil.rmtree(folder / "store" / "backups")
+            with pytest.raises(DigestMismatch, match="which the archive has no longer"):
+                back_up(scene, target)
+        else:
+            report = back_up(scene, target if again == "same place" else tmp_path / "other")
+            assert bool(report.problems) == (again == "other place")
+    copies = [path.read_bytes() for path in tmp_path.rglob(Path(name).name)]
+    assert content in copies
 
 
 @pytest.mark.parametrize("step", range(0, 60, 6))

@@ -67,6 +67,8 @@ def test_other_bytes_than_the_names_are_refused(archive: LocalArchiveStore, tmp_
         path.write_bytes(content)
         with pytest.raises(DigestMismatch, match="named after"):
             read_kept(archive, kept)
+        with pytest.raises(DigestMismatch, match="named after"):
+            keep(archive, FIRST)
     path.unlink()
     with pytest.raises(InputRefused):
         read_kept(archive, kept)

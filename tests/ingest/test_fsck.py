@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from pinakes.deletion.requests import REMOVE
 from pinakes.errors import Conflict, MalformedRecord
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.file_cells import FileStateCell
 from pinakes.hbase_schema.seen_cells import SeenCapture
 from pinakes.hbase_schema.seen_keys import seen_in
 from pinakes.index.urlkey import urlkey
@@ -323,6 +325,38 @@ def test_a_landing_that_died_is_ended_or_withdrawn(store: LandedStore, step: int
     store.land("dead", "d.warc.gz", page("http://d.example/"))
     assert len(list(scan_captures_of(store.rows, urlkey("http://d.example/")))) == 1
     assert look(store, full=True) == []
+
+
+@pytest.mark.parametrize("state", ["leaving", "left", "removed"])
+@pytest.mark.parametrize("act", ["ingest-1", "remove-1"])
+def test_one_cell_that_says_that_a_file_goes_deletes_no_bytes(
+    store: LandedStore, state: str, act: str
+) -> None:
+    """It is rotten, or was exchanged with that of a file that goes: its crawl does not."""
+    content = (store.folder / "archive" / FILE).read_bytes()
+    cell = {FileStateCell.COLUMN: encode_cell(FileStateCell(state=state, act=act))}
+    store.rows.mutate("files", [Put(FILE.encode(), cell, None)])
+    assert look(store, repair=True)
+    kept = [path.read_bytes() for path in (store.folder / "archive").rglob("*") if path.is_file()]
+    assert content in kept
+    if act == "ingest-1":
+        assert look(store, full=True) == []
+        assert read_entry(store.rows, FILE).state == "stored"
+
+
+def test_what_a_landing_that_died_wrote_is_kept(store: LandedStore) -> None:
+    """What it landed from may be gone."""
+    pages = [page("http://d.example/", random.Random(1).randbytes(5000))]
+
+    def killed() -> None:
+        LandedStore(store.folder).land("dead", "d.warc.gz", *pages, at=kill_at(3))
+
+    assert in_child(killed) == KILLED
+    written = {path.read_bytes() for path in (store.folder / "archive/.landing").iterdir()}
+    assert any(len(content) > 5000 for content in written)
+    look(store, repair=True)
+    kept = store.folder / "archive" / QUARANTINE
+    assert written <= {path.read_bytes() for path in kept.rglob("*") if path.is_file()}
 
 
 @pytest.mark.slow

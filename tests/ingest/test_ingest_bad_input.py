@@ -548,4 +548,4 @@ def test_what_has_landed_and_is_gone_is_not_there(ingest: Ingest) -> None:
     (ingest.folder / "pinakes-store" / "archive" / "c" / "a.warc").unlink()
     done = ingest.land(ingest.crawl / "a.warc")
     assert (done.returncode, "was there" in done.stdout) == (3, False)
-    assert "the stored file is missing: keep this copy" in done.stderr
+    assert "the stored file is not as it was stored (it is missing): keep this" in done.stderr

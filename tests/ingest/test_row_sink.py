@@ -123,7 +123,12 @@ def test_a_waiting_file_whose_lander_died_is_withdrawn_not_shown(store: LandedSt
         found.append((finding.code, finding.repair))
         assert finding.mend is not None
         finding.mend()
-    assert found == [("dead-landing", "withdraw it: land the file again")]
+    assert found == [
+        (
+            "dead-landing",
+            "withdraw it, and keep what it wrote in the quarantine: land the file again",
+        )
+    ]
     assert store.dump() == {"captures": {}, "digests": {}, "inflight": {}}
     # What it had written is kept aside: a crawler may have deleted its own.
     assert all(name.startswith(f"{QUARANTINE}/") for name in store.names())
@@ -145,7 +150,10 @@ def test_facts_of_a_landing_before_do_not_show_it(store: LandedStore) -> None:
     assert entry.facts is not None  # of the first
     assert entry.state == "landing"
     [finding, *_] = Fsck(store.rows, store.archive, Actor()).findings()
-    assert finding.repair == "withdraw it: land the file again"
+    assert (
+        finding.repair
+        == "withdraw it, and keep what it wrote in the quarantine: land the file again"
+    )
 
 
 def test_gone_on_with_by_another_way(store: LandedStore) -> None:
@@ -154,7 +162,10 @@ def test_gone_on_with_by_another_way(store: LandedStore) -> None:
     begin_to_land(store, "a.warc.gz")
     assert store.dump()["captures"] == {}
     [finding] = Fsck(store.rows, store.archive, Actor()).findings()
-    assert finding.repair == "withdraw it: land the file again"
+    assert (
+        finding.repair
+        == "withdraw it, and keep what it wrote in the quarantine: land the file again"
+    )
     store.land("c", "a.warc.gz", *RECORDS)
     assert seen(store) == len(RECORDS)
     assert list(Fsck(store.rows, store.archive, Actor(), full=True).findings()) == []

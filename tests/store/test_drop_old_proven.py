@@ -190,6 +190,15 @@ def test_rows_that_lost_what_dedupe_noted_change_nothing(landed: Scene) -> None:
     assert whole_payloads(landed.archive.folder) == before
 
 
+def test_a_generation_of_which_nothing_is_noted_is_named(landed: Scene) -> None:
+    """Nothing says whether the grace time of its old one has passed."""
+    landed.dedupe()
+    column = numbered_column(GenerationFacts, 2)
+    landed.rows.mutate("files", [Delete(b"c2/part-0.warc.gz", 1 << 50, columns=(column,))])
+    assert any("nothing says when" in str(problem) for problem in drop(landed))
+    assert stored(landed, "c2/part-0.warc.gz").exists()
+
+
 @pytest.mark.parametrize("at", [0.3, 0.6])
 def test_old_generation_that_is_rotten_itself_goes(landed: Scene, at: float) -> None:
     """What is damaged in it is whole in the current one, or in that one's originals."""

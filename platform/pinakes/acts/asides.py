@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, AsideFile
+from pinakes.catalog.file_records import sidecar_of
 from pinakes.catalog.file_rows import Held
 from pinakes.catalog.sidecar import sidecar_name
 
@@ -17,15 +18,23 @@ def aside_token(claim_token: str, part: str) -> str:
     return f"{claim_token}.{part}"
 
 
+def dead_asides(held: Held) -> list[str]:
+    """The names that acts that died holding this file's claim may have been writing."""
+    return [
+        f"{ASIDE}/{aside_token(token, part)}"
+        for token in held.claim.dead
+        for part in (COPY, REWRITTEN, SIDECAR)
+    ]
+
+
 def clear_dead_asides(archive: ArchiveStore, held: Held) -> Held:
     """Delete what acts that died holding this file's claim were writing.
 
     The claim that is returned names them no longer, and so the stored one once it is renewed or
     released.
     """
-    for token in held.claim.dead:
-        for part in (COPY, REWRITTEN, SIDECAR):
-            archive.delete(f"{ASIDE}/{aside_token(token, part)}")
+    for name in dead_asides(held):
+        archive.delete(name)
     return replace(held, claim=replace(held.claim, dead=()))
 
 
@@ -42,7 +51,11 @@ def publish_pair(
 
     A file of that name and SHA-256 is kept: an act that died has published it.  False where
     another file has the name.
+
+    Raises MalformedRecord where what has the sidecar's name is no sidecar: it may be another file.
     """
+    if archive.size(sidecar_name(name)) is not None:
+        sidecar_of(archive, name)
     archive.delete(sidecar_name(name))
     sidecar.publish(sidecar_name(name))
     at("sidecar published")

@@ -18,6 +18,7 @@ from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import note_unnamed
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import scan_entries_below
+from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.catalog.wacz_rows import QueueEntry, scan_queue, wacz_places
 from pinakes.counts import count_of
 from pinakes.errors import Busy, ConfigError, DigestMismatch, InputRefused, PinakesError
@@ -25,7 +26,6 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.run_cells import RunFacts
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczPlace
 from pinakes.index.external_sort import Spool, sort_outside_memory
-from pinakes.ingest.fsck.proofs import bytes_amiss
 from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import VERB
 from pinakes.ingest.landing_run import LandingRun
@@ -303,7 +303,7 @@ class _Import:
             if (
                 entry.state is None
                 or entry.facts is None
-                or (is_stored and bytes_amiss(archive, entry.stored_name, facts, quick=True))
+                or (is_stored and how_bytes_differ(archive, entry.stored_name, facts, quick=True))
             ):
                 missing = entry.stored_name
                 break

@@ -86,7 +86,8 @@ class EmbeddedSnapshots:
         return sorted({path.name.removesuffix(".part") for path in self._folder.iterdir()})
 
     def archive(self, act: str) -> ArchiveStore:
-        return LocalArchiveStore(self._folder / act / ARCHIVE)
+        taken = act if self.is_taken(act) else f"{act}.part"
+        return LocalArchiveStore(self._folder / taken / ARCHIVE)
 
     def rows(self, act: str) -> ArchiveStore:
         return LocalArchiveStore(self._folder / act / ROWS)

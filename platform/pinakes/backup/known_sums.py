@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from pinakes.archive_store.port import ArchiveReader
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore, StoredFile
 from pinakes.catalog.dropped import act_that_dropped, is_withdrawal, put_back_words
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
+from pinakes.catalog.kept_dictionaries import NOT_AS_NAMED, parse_kept_name
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.errors import DigestMismatch, InputRefused, PinakesError
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
@@ -36,6 +38,10 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
     """
     if line.name.endswith(SIDECAR):
         return None
+    kept = parse_kept_name(line.name)
+    if kept is not None:
+        is_as_named = line.sha256.startswith(kept.sha256_start)
+        return None if is_as_named else DigestMismatch(NOT_AS_NAMED, file=line.name)
     versions = list(_versions(rows, line.name))
     if not versions and _was_current(rows, line.name):
         return DigestMismatch(
@@ -88,6 +94,44 @@ def _missing_of(
             file=name,
         )
     return None
+
+
+def iter_lost(
+    rows: RowStore, archive: ArchiveStore, held: ArchiveStore, folder: str = ""
+) -> Iterator[str]:
+    """Yield the files in a folder of `held` that are on record, as they are on record, and that
+    the archive does not have like that.
+
+    Reads all of them, and their namesakes in the archive.  Round trips: a few for each.
+    """
+    for stored in held.list(folder):
+        name = stored.name.removeprefix(f"{folder}/")
+        if not name.endswith(SIDECAR) and _is_lost(rows, archive, name, held, stored):
+            yield name
+
+
+def _is_lost(
+    rows: RowStore, archive: ArchiveStore, name: str, held: ArchiveStore, stored: StoredFile
+) -> bool:
+    archive_file, generation, _ = generation_of(name)
+    facts = read_generations(rows, archive_file).get(generation)
+    if facts is None or facts.file != name or facts.dropped or stored.size != facts.size:
+        return False
+    state = read_entry(rows, archive_file).state
+    if state is None or state.is_gone:
+        return False
+    if how_bytes_differ(archive, name, facts) is None:
+        return False
+    return held.checksum(stored.name) == facts.sha256
+
+
+def in_backup_alone(name: str, act: str) -> DigestMismatch:
+    """The problem that an unfinished backup holds what the archive has lost."""
+    return DigestMismatch(
+        f"{act} did not end, and holds this file, which the archive has no longer: put it back "
+        "from there; nothing of that backup was deleted",
+        file=name,
+    )
 
 
 def act_that_dropped_it(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -43,7 +44,15 @@ from .contents import (
 )
 from .copying import copy_each, copy_missing
 from .crawl_list import write_crawls
-from .known_sums import SIDECAR, act_that_dropped_it, iter_missing, problem_of, put_back
+from .known_sums import (
+    SIDECAR,
+    act_that_dropped_it,
+    in_backup_alone,
+    iter_lost,
+    iter_missing,
+    problem_of,
+    put_back,
+)
 from .pinned import Pinned
 from .port import Snapshots
 
@@ -107,7 +116,7 @@ class BackupMaker:
         """
         begun, went_on = self._begin()
         report = BackupReport(begun.act, begun.watermark_ms, went_on)
-        self._drop_abandoned(begun.act)
+        report.problems += self._drop_abandoned(begun.act)
         whole = read_facts(self._target)
         if whole is None:
             self._copy(begun, report, advance)
@@ -133,10 +142,18 @@ class BackupMaker:
         if self._snapshots.is_taken(begun.act) or read_facts(self._target) is not None:
             self._note_run(begun)
             return begun, True
+        self._require_held(begun.act)
         self._give_up(begun.act)
         clear(self._target)
         self._at("cleared")
         return self._hold(), False
+
+    def _require_held(self, act: str) -> None:
+        """Raise DigestMismatch where what is to be started over holds what the archive has lost."""
+        snapshot = iter_lost(self._rows, self._archive, self._snapshots.archive(act))
+        copied = iter_lost(self._rows, self._archive, self._target, ARCHIVE)
+        for name in chain(snapshot, copied):
+            raise in_backup_alone(name, act)
 
     def _require_empty(self) -> None:
         """Raise ConfigError unless the target is empty; remove asides of a backup that died."""
@@ -188,11 +205,18 @@ class BackupMaker:
         if not self._is_abandoned(act):
             raise Conflict(f"{act} is being made there by another process", file=self._place)
 
-    def _drop_abandoned(self, ours: str) -> None:
-        """Drop snapshots that dead backups to other places have left; those start over."""
+    def _drop_abandoned(self, ours: str) -> Iterator[PinakesError]:
+        """Drop snapshots that dead backups to other places have left; those start over.
+
+        One that holds what the archive has lost stays, and is named.
+        """
         for act in self._snapshots.acts():
-            if act != ours and self._is_abandoned(act):
+            if act == ours or not self._is_abandoned(act):
+                continue
+            lost = list(iter_lost(self._rows, self._archive, self._snapshots.archive(act)))
+            if not lost:
                 self._give_up(act)
+            yield from (in_backup_alone(name, act) for name in lost)
 
     def _give_up(self, act: str) -> None:
         self._snapshots.drop(act)

@@ -19,7 +19,7 @@ from pinakes.hbase_schema.file_cells import (
     InFlight,
     ReferencesKept,
 )
-from pinakes.hbase_schema.file_states import FileState, parse_state, require_next
+from pinakes.hbase_schema.file_states import FileState, require_next
 from pinakes.hbase_schema.generation_names import Generation
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
@@ -157,7 +157,7 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         archive_file=archive_file,
         facts=facts,
         # One that has lost what it was, or which generation is current, is not known.
-        state=parse_state(state.state) if state is not None and not has_lost else None,
+        state=FileState(state.state) if state is not None and not has_lost else None,
         generation=generation.generation if generation is not None else 1,
         ending=generation.ending if generation is not None else None,
         claim=read(Claim),

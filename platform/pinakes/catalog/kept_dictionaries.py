@@ -26,6 +26,7 @@ _NAME = re.compile(
     r"\+([A-Za-z0-9][A-Za-z0-9._-]{0,99})/([0-9]{4,9})-([0-9]{1,10})-([0-9a-f]{16})\.dict\Z"
 )
 _ID = slice(4, 8)
+NOT_AS_NAMED = "not the dictionary that it is named after: see `pinakes fsck`"
 
 
 class KeptDictionary(NamedTuple):
@@ -67,7 +68,7 @@ def read_kept(archive: ArchiveReader, kept: KeptDictionary) -> bytes:
     with closing(archive.open(kept.name)) as file:
         content = file.read(LIMIT_BYTES + 1)
     if not _is_named(content, kept):
-        raise DigestMismatch("not the dictionary that it is named after", file=kept.name)
+        raise DigestMismatch(NOT_AS_NAMED, file=kept.name)
     return content
 
 
@@ -80,13 +81,15 @@ def keep_dictionary(
     is in use.
 
     Raises:
-        DigestMismatch: what was stored is not what was read; nothing was published.
+        DigestMismatch: what was stored is not what was read, and nothing was published; or the
+            one that is kept already is not what its name says.
         StoreUnavailable: as the store does.
     """
     there = kept_dictionaries(archive, collection)
     digest = hashlib.sha256(content).hexdigest()
     identity = (int.from_bytes(content[_ID], "little"), digest[:16])
     if there and (there[-1].dictionary_id, there[-1].sha256_start) == identity:
+        read_kept(archive, there[-1])
         return there[-1]
     number = there[-1].number + 1 if there else 1
     kept = KeptDictionary(collection, number, *identity)

@@ -1,7 +1,8 @@
 """Taking a crawl out: hide it, then delete its rows, then its bytes.
 
-    lease ─▶ nobody refers to it ─▶ crawl `removing` ─▶ files claimed, in flight, `leaving`
-          ─▶ of each file: rows ─▶ `left` ─▶ bytes, sidecars ─▶ `removed` ─▶ crawl `removed`
+    lease ─▶ its files are its own, nobody refers to it ─▶ crawl `removing`
+          ─▶ files claimed, in flight, `leaving` ─▶ of each: rows ─▶ `left` ─▶ bytes, sidecars
+          ─▶ `removed` ─▶ crawl `removed`
 
 The same for an open crawl is `cancel`; for either `purge`, which sees to references before.  Rows
 are found through sidecars, and deleted with the time of an act that is later than all acts that
@@ -36,6 +37,7 @@ from pinakes.errors import ONE_FILE_ONLY, ConfigError, Conflict
 from pinakes.row_store.port import RowStore
 
 from .file_removal import FileRemover
+from .own_files import require_own_files
 from .requests import (
     FORCE,
     LISTED,
@@ -85,6 +87,7 @@ class Remover:
         with act:
             is_forced = _is_forced(act)
             try:
+                self.require_own(crawl)
                 if not is_forced:
                     result.references += self._references_to(entry)
                 if entry.state in how.before and not (dry_run or result.references):
@@ -106,6 +109,13 @@ class Remover:
             change_crawl_state(self._rows, crawl, (how.during,), how.after, act=act.name)
             self._at("removed")
         return result
+
+    def require_own(self, crawl: str) -> None:
+        """Read all files of a crawl that is to go: none may be another's.
+
+        Raises DigestMismatch as `require_own_files`.
+        """
+        require_own_files(self._rows, self._archive, crawl)
 
     def _require_crawl(self, crawl: str, how: CrawlDeletion) -> CrawlEntry:
         entry = require_crawl(self._rows, crawl)

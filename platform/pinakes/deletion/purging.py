@@ -89,6 +89,7 @@ class Purger:
         report.was_purged = entry.state == PURGED
         if entry.state in (OPEN, COMMITTED):
             try:
+                self._remover.require_own(entry.crawl)
                 self._survey.survey(self._collection(entry), entry, request, report)
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
@@ -194,6 +195,8 @@ class Purger:
             entry = replace(entry, state=state, act=act_before)
             self._remover.open_again(entry, PURGE)
         is_there = entry.state in (OPEN, COMMITTED)
+        if entry.state != PURGED:
+            self._remover.require_own(entry.crawl)
         if is_there and not self._provide(act, entry, request, report, files):
             return
         if entry.state != PURGED:

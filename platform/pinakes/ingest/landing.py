@@ -22,6 +22,7 @@ from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore, AsideFile
 from pinakes.catalog.crawl_rows import require_open
 from pinakes.catalog.file_counts import put_landed_counts
+from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import (
     LEASE_MS,
     FileEntry,
@@ -36,6 +37,7 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.row_deletion import delete_rows, rows_of_records
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name
+from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.catalog.withdrawals import BytesWithdrawn, require_not_withdrawn
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_cells import FileFacts
@@ -176,10 +178,12 @@ class Lander:
 
     def _compare_known(self, place: str, entry: FileEntry, reached: Reached) -> Landed:
         facts = _require_known(place, entry, reached)
-        if self._archive.size(entry.stored_name) is None:
+        stored = read_generations(self._rows, entry.archive_file).get(entry.generation)
+        why = how_bytes_differ(self._archive, entry.stored_name, stored)
+        if why is not None:
             raise DigestMismatch(
-                "it has landed, and the stored file is missing: keep this copy, and see "
-                "`pinakes fsck`",
+                f"it has landed, and the stored file is not as it was stored ({why}): keep this "
+                "copy, and see `pinakes fsck`",
                 file=entry.stored_name,
             )
         return Landed(entry.archive_file, size=facts.size, sha256=facts.sha256, was_there=True)

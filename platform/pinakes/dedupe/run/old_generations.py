@@ -83,8 +83,14 @@ def _is_ripe(rows: RowStore, entry: FileEntry, now_ms: int, grace_ms: int) -> bo
     column = numbered_column(GenerationFacts, entry.generation)
     row = get_row(rows, FILES, encode_file_key(entry.archive_file), columns=[column])
     cell = row.cells.get(column) if row is not None else None
+    if cell is None:
+        raise DigestMismatch(
+            "nothing says when this generation became current, so the old ones are kept: see "
+            "`pinakes fsck`",
+            file=entry.stored_name,
+        )
     # Written just now by a clock that is ahead of this one, it is written now.
-    return cell is not None and min(cell.timestamp_ms, now_ms) <= now_ms - grace_ms
+    return min(cell.timestamp_ms, now_ms) <= now_ms - grace_ms
 
 
 def require_given_back(

@@ -9,9 +9,10 @@ from functools import partial
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
-from pinakes.acts.asides import clear_dead_asides
+from pinakes.acts.asides import clear_dead_asides, dead_asides
 from pinakes.acts.leases import read_lease
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl
 from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import (
@@ -23,16 +24,18 @@ from pinakes.catalog.file_rows import (
     set_state,
 )
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.deletion.file_removal import VERB as REMOVAL
 from pinakes.deletion.file_removal import FileRemover
+from pinakes.deletion.requests import PURGE
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import Generation, generation_of
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .findings import FsckFinding
-from .proofs import bytes_amiss
 from .quarantine import VERB, Quarantine
 
 _CONTINUED = {
@@ -87,10 +90,10 @@ class DeadActs:
         Raises:
             Conflict: another process works on it, or has done so since this was read of it.
         """
-        held = self._claim(entry.archive_file)
+        held = self._claim(entry.archive_file, VERB)
         try:
             self._require_as(entry)
-            held = clear_dead_asides(self._archive, held)
+            held = self._keep_asides(held)
             yield held
         finally:
             release_claim(self._rows, held)
@@ -102,8 +105,15 @@ class DeadActs:
                 file=entry.archive_file,
             )
 
-    def _claim(self, archive_file: str) -> Held:
-        return self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
+    def _claim(self, archive_file: str, verb: str) -> Held:
+        return self._actor.claim(self._rows, archive_file, act=self._actor.new_act(verb))
+
+    def _keep_asides(self, held: Held) -> Held:
+        """Move what dead writers wrote into the quarantine: it may be all there is."""
+        there = {stored.name for stored in self._archive.list(ASIDE)}
+        for name in there.intersection(dead_asides(held)):
+            self._quarantine.keep(name, code="aside", why="its writer is gone")
+        return clear_dead_asides(self._archive, held)
 
     def findings(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
         """Yield what is wrong with a file that no process works on."""
@@ -112,21 +122,16 @@ class DeadActs:
             yield self._dead_landing(entry)
             return
         if is_leaving(entry):
-            yield FsckFinding(
-                code="dead-removal",
-                file=entry.archive_file,
-                message=f"is {entry.state}; its removal did not finish",
-                repair="complete the removal",
-                mend=partial(self._take_out, entry),
-            )
+            yield self._dead_removal(entry)
             return
-        stored = self._stored_generation(entry) if state is None else None
+        is_lost = state is None or _is_gone_by_no_removal(entry)
+        stored = self._stored_generation(entry) if is_lost else None
         if stored is not None:
             yield FsckFinding(
                 code="state-lost",
                 file=entry.archive_file,
                 message=f"its row does not say that {stored.name} is current, which is what was "
-                "stored last",
+                f"stored last{'' if state is None else f': it says {state}, by no removal'}",
                 repair="note it as stored and current",
                 mend=partial(self._note_stored, entry, stored),
             )
@@ -134,6 +139,18 @@ class DeadActs:
             yield self.hidden(entry, f"is {entry.state or 'unknown'}")
         if entry.claim is not None and entry.unfinished_act is not None:
             yield self._dead_claim(entry, entry.claim)
+
+    def _dead_removal(self, entry: FileEntry) -> FsckFinding:
+        """Only of a crawl that is being taken out bytes are deleted: a cell may be rotten."""
+        crawl = read_crawl(self._rows, crawl_of(entry.archive_file))
+        goes = crawl is not None and crawl.state in COMPLETED_BY
+        return FsckFinding(
+            code="dead-removal",
+            file=entry.archive_file,
+            message=f"is {entry.state}; its removal did not finish",
+            repair="complete the removal" + ("" if goes else "; move its bytes to the quarantine"),
+            mend=partial(self._take_out, entry) if goes else partial(self._withdraw, entry),
+        )
 
     def _stored_generation(self, entry: FileEntry) -> Generation | None:
         """The last generation of a landed file that an act wrote and none dropped, if it has the
@@ -143,7 +160,7 @@ class DeadActs:
         noted = read_generations(self._rows, entry.archive_file)
         last = max((number for number, facts in noted.items() if not facts.dropped), default=0)
         facts = noted.get(last)
-        if facts is None or bytes_amiss(self._archive, facts.file, facts) is not None:
+        if facts is None or how_bytes_differ(self._archive, facts.file, facts) is not None:
             return None
         return generation_of(facts.file)
 
@@ -205,14 +222,16 @@ class DeadActs:
             and entry.state is FileState.LANDING
             and facts.act == entry.state_act  # else of an earlier landing, and rows may be missing
             and self._archive.size(sidecar_name(entry.archive_file)) is not None
-            and bytes_amiss(self._archive, entry.archive_file, facts) is None
+            and how_bytes_differ(self._archive, entry.archive_file, facts) is None
         )
         what = "rows" if entry.state is FileState.LOADING else "bytes"
         return FsckFinding(
             code="dead-landing",
             file=entry.archive_file,
             message=f"is {entry.state}; its {what} {'exist' if published else 'do not exist'}",
-            repair="complete the landing" if published else "withdraw it: land the file again",
+            repair="complete the landing"
+            if published
+            else "withdraw it, and keep what it wrote in the quarantine: land the file again",
             mend=partial(self._complete if published else self._withdraw, entry),
         )
 
@@ -232,20 +251,22 @@ class DeadActs:
             set_inflight(self._rows, held, None)
 
     def _withdraw(self, entry: FileEntry) -> None:
-        """Take it out, and keep what it had published: what it landed from may be gone."""
-        why = f"is {entry.state}; its landing did not end"
+        """Take it out, and keep what it had published: it may be all there is."""
+        code = "dead-removal" if is_leaving(entry) else "dead-landing"
+        why = f"is {entry.state}, which did not end"
 
         def keep(name: str) -> None:
-            self._quarantine.keep(name, code="dead-landing", why=why)
+            self._quarantine.keep(name, code=code, why=why)
 
         self._take_out(entry, discard=keep)
 
     def _take_out(self, entry: FileEntry, *, discard: Callable[[str], None] | None = None) -> None:
         """What has landed meanwhile is no leftover, and stays."""
-        act = Act(self._rows, self._archive, self._actor, self._actor.new_act(REMOVAL))
-        held = act.claim(entry.archive_file)
+        held = self._claim(entry.archive_file, REMOVAL)
+        act = Act(self._rows, self._archive, self._actor, held.claim.act)
         try:
             self._require_as(entry)
+            held = self._keep_asides(held)
         except BaseException:
             release_claim(self._rows, held)
             raise
@@ -260,4 +281,15 @@ def _is_as(entry: FileEntry, now: FileEntry) -> bool:
 def is_leaving(entry: FileEntry) -> bool:
     """Whether a removal of the file has begun."""
     is_going = entry.state is not None and entry.state.is_leaving
-    return is_going or entry.is_claimed_by(REMOVAL)
+    return (is_going and _is_by_removal(entry)) or entry.is_claimed_by(REMOVAL)
+
+
+def _is_gone_by_no_removal(entry: FileEntry) -> bool:
+    """Whether its state says that it goes, or is gone, by an act that takes nothing out."""
+    state = entry.state
+    says_so = state is not None and (state.is_leaving or state.is_gone)
+    return says_so and not _is_by_removal(entry)
+
+
+def _is_by_removal(entry: FileEntry) -> bool:
+    return (entry.state_act or "").partition("-")[0] in (REMOVAL, PURGE.act_verb)

@@ -25,6 +25,7 @@ from pinakes.catalog.sidecar import (
     SidecarRow,
     read_sidecar,
 )
+from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.errors import InputRefused, MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import Pin
 from pinakes.hbase_schema.cells import encode_cell
@@ -35,7 +36,7 @@ from pinakes.row_store.port import Put, RowStore
 
 from .accepting import Losses, RecordsBefore, RowsInOrder
 from .cell_writing import CellChange, CellWriter
-from .proofs import bytes_amiss, is_of_its_file
+from .proofs import is_of_its_file
 from .quarantine import Quarantine, in_batches
 from .records import read_accepted
 from .rows import WantedRows
@@ -110,15 +111,15 @@ class StoredFileMender:
         return SidecarOf(self._name, self._entry.generation, self.on_record.sha256)
 
     @cached_property
-    def bytes_amiss(self) -> str | None:
+    def how_bytes_differ(self) -> str | None:
         """How the bytes differ from those on record.  Reads all of them, once."""
         known = self.on_record if self.is_noted else None
-        return bytes_amiss(self._archive, self._name, known)
+        return how_bytes_differ(self._archive, self._name, known)
 
     @property
     def size_amiss(self) -> str | None:
         """How the size differs from the one on record."""
-        return bytes_amiss(self._archive, self._name, self.on_record, quick=True)
+        return how_bytes_differ(self._archive, self._name, self.on_record, quick=True)
 
     @property
     def is_accepted(self) -> bool:
@@ -129,7 +130,7 @@ class StoredFileMender:
     def is_sound(self) -> bool:
         """Whether bytes and sidecar are those on record, by reading them."""
         try:
-            return self.bytes_amiss is None and self._is_proven
+            return self.how_bytes_differ is None and self._is_proven
         except (*SIDECAR_ERRORS, InputRefused):
             return False
 
@@ -140,9 +141,9 @@ class StoredFileMender:
         return is_of_its_file(self._archive, self._name, self.of, act_time_ms=act_time_ms)
 
     def _require_sound_bytes(self) -> None:
-        if self.bytes_amiss is not None:
+        if self.how_bytes_differ is not None:
             raise InputRefused(
-                f"not mended, since {self.bytes_amiss}: put it back from a copy",
+                f"not mended, since {self.how_bytes_differ}: put it back from a copy",
                 file=self._name,
             )
 
@@ -167,7 +168,7 @@ class StoredFileMender:
             InputRefused: they are those on record, or there are none.
         """
         with self._claim(self._entry) as held:
-            amiss = self.bytes_amiss
+            amiss = self.how_bytes_differ
             size = self._archive.size(self._name)
             if amiss is None or size is None:
                 why = "there is nothing to accept: its bytes are as on record"

@@ -10,6 +10,7 @@ from pinakes.catalog.dropped import act_that_dropped, deleting_words, put_back_w
 from pinakes.catalog.file_records import name_of, read_generations
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import SidecarOf, SidecarRow, sidecar_name
+from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.file_cells import ACCEPTED
@@ -22,7 +23,7 @@ from pinakes.warc.source import Source
 from .cell_writing import CellWriter
 from .findings import FsckFinding
 from .mending import SIDECAR_ERRORS, Claiming
-from .proofs import bytes_amiss, misplaced, place_of
+from .proofs import misplaced, place_of
 from .quarantine import Quarantine
 from .sidecars import put_sidecar, read_older_rows
 
@@ -79,13 +80,13 @@ class OlderGenerations:
         """Whether the file is there as it was written, by its size."""
         facts = self._generations.get(generation)
         is_accepted = facts is not None and facts.why == ACCEPTED
-        return not is_accepted and bytes_amiss(self._archive, name, facts, quick=True) is None
+        return not is_accepted and how_bytes_differ(self._archive, name, facts, quick=True) is None
 
     def _make_sidecar(self, name: str, generation: int, code: str, why: str) -> str | None:
         """Raises InputRefused where its bytes or rows do not tell what it was."""
         with self._claim(self._entry) as held:
             facts = self._generations[generation]
-            amiss = bytes_amiss(self._archive, name, facts)
+            amiss = how_bytes_differ(self._archive, name, facts)
             if amiss is not None:
                 raise InputRefused(f"not mended, since {amiss}", file=name)
             of = SidecarOf(name, generation, facts.sha256)
@@ -132,7 +133,9 @@ class OlderGenerations:
     def _superseded(
         self, name: str, generation: int, *, quick: bool, full: bool
     ) -> Iterator[tuple[str, str]]:
-        amiss = bytes_amiss(self._archive, name, self._generations.get(generation), quick=quick)
+        amiss = how_bytes_differ(
+            self._archive, name, self._generations.get(generation), quick=quick
+        )
         if amiss is not None:
             yield "checksum", amiss
         if self._archive.size(sidecar_name(name)) is None:

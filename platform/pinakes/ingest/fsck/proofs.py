@@ -5,35 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from pinakes.archive_store.port import ArchiveReader, ArchiveStore
+from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_records import iter_sidecar, read_rows_anew, sidecar_of
 from pinakes.catalog.sidecar import SidecarOf, SidecarRow
 from pinakes.catalog.withdrawals import is_tombstone_row
-from pinakes.counts import count_of
-from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
-
-
-def bytes_amiss(
-    archive: ArchiveStore,
-    name: str,
-    facts: FileFacts | GenerationFacts | None,
-    *,
-    quick: bool = False,
-) -> str | None:
-    """How the bytes of a generation differ from those that were stored; `quick`: by size only."""
-    if facts is None:
-        return "nothing says which bytes were stored"
-    size = archive.size(name)
-    if size is None:
-        return "it is missing"
-    if size != facts.size:
-        return f"it has {count_of(size, 'byte')}, stored were {facts.size:,}"
-    if not quick and archive.checksum(name) != facts.sha256:
-        return "its SHA-256 differs from the one that was stored"
-    return None
 
 
 def whose_else(archive: ArchiveReader, name: str, of: SidecarOf) -> str | None:

@@ -15,6 +15,7 @@ from pinakes.catalog.file_records import iter_sidecar, name_of, sidecar_of
 from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts
@@ -33,7 +34,7 @@ from .findings import FsckFinding
 from .mending import SIDECAR_ERRORS, Claiming, StoredFileMender
 from .older import location_amiss, message_of
 from .originals import OriginalCheck
-from .proofs import bytes_amiss, place_of, whose_else
+from .proofs import place_of, whose_else
 from .quarantine import Quarantine, in_batches
 
 _SAMPLE = 0.01
@@ -70,7 +71,7 @@ class StoredFileCheck:
         if not self._mender.is_noted:
             yield self._not_noted_finding(quick=quick)
             return
-        amiss = self._mender.size_amiss if quick else self._mender.bytes_amiss
+        amiss = self._mender.size_amiss if quick else self._mender.how_bytes_differ
         if amiss is None:
             yield from self._described_findings(quick=quick, full=full, seed=seed)
             return
@@ -108,7 +109,7 @@ class StoredFileCheck:
             for number in range(1, self._entry.generation)
             for name in [name_of(self._entry, self._generations, number)]
             for facts in [self._generations.get(number)]
-            if bytes_amiss(self._archive, name, facts, quick=quick) is None
+            if how_bytes_differ(self._archive, name, facts, quick=quick) is None
         ]
         accept = "if there is none, `pinakes fsck --accept` goes on with what can be read"
         return "; ".join(["put it back from a copy", *whole, accept])

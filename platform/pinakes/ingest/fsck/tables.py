@@ -224,8 +224,7 @@ class TablesCheck:
 def _file_of(row: Row) -> tuple[FileFacts | None, FileState | None]:
     facts = decoded(FileFacts, row.value(FileFacts.COLUMN))
     state = decoded(FileStateCell, row.value(FileStateCell.COLUMN))
-    known = state is not None and state.state in FileState._value2member_map_
-    return facts, FileState(state.state) if state is not None and known else None
+    return facts, FileState(state.state) if state is not None else None
 
 
 def _generation_of(row: Row) -> int:

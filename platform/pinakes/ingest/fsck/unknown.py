@@ -21,6 +21,7 @@ from pinakes.catalog.file_records import (
 )
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import SidecarRow
+from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.counts import count_of
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Pin
@@ -32,7 +33,6 @@ from pinakes.row_store.port import RowStore
 from .compare import decoded
 from .findings import FsckFinding
 from .mending import SIDECAR_ERRORS
-from .proofs import bytes_amiss
 
 _BATCH_ROWS = 500
 
@@ -99,7 +99,7 @@ class UnknownFiles:
         facts = read_generations(self._rows, place.archive_file).get(place.number)
         if facts is None or facts.file != stored.name:
             return False
-        return bytes_amiss(self._archive, stored.name, facts, quick=self._quick) is not None
+        return how_bytes_differ(self._archive, stored.name, facts, quick=self._quick) is not None
 
     def _left_of(self, place: Generation) -> _Left | None:
         """By its sidecar; where it has none, by its records, if it has the name that it landed
