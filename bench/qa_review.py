@@ -30,8 +30,7 @@ from bench.cache import cache_dir
 from bench.cases import pinakes
 from bench.measure import run_step
 from pinakes.qa.compare.arrays_extra import cv2, np
-from pinakes.qa.results.pair_line import PAIRS, JudgedPair, encode_pair
-from pinakes.qa.results.pair_result import PairResult, Verdict, View
+from pinakes.qa.results import PAIRS, JudgedPair, PairResult, Verdict, View, encode_pair
 from pinakes.qa.snapshot import Outcome
 
 _WIDTH, _HEIGHT = 1280, 2600

@@ -30,8 +30,7 @@ from pinakes.errors import PinakesError
 from pinakes.profile import Stores, open_stores
 from pinakes.qa.browsers.browser_list import BROWSERS, installed
 from pinakes.qa.browsers.processes import processes_of
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import open_browser
+from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, features, reasons
 from pinakes.qa.replay.proxy import ReplayProxy

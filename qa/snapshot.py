@@ -187,9 +187,8 @@ class Snapshot:
     fontless: Fontless | None = None
     boxes: tuple[Box, ...] = ()
     boxes_total: int = 0
-    looks: tuple[
-        str, ...
-    ] = ()  # how boxes are drawn: computed styles, by `compare.aspects.ASPECTS`
+    looks: tuple[str, ...] = ()
+    """How boxes are drawn: computed styles, by `compare.drawn_elements.ASPECTS`."""
     shapes: tuple[Shape, ...] = ()
     shapes_total: int = 0
     decoded: tuple[str, ...] = ()  # what pictures show, in cells: `compare.drawings`

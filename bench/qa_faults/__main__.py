@@ -33,15 +33,14 @@ from bench.qa_training.serving import MOMENT, Shown
 from pinakes.catalog.pages import Page as CataloguedPage
 from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.browsers.looking import Pins
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import open_browser
+from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.arrays_extra import cv2, np
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.server import LOOPBACK
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample import Drawn
 from pinakes.qa.snapshot import Snapshot
 from pinakes.qa.views.side import LookResult, load_snapshot
 

@@ -17,7 +17,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from bench.qa_training.recorded import PackagedSite
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.training.figures import Judged
 from pinakes.qa.training.fitting import fit, judge_all
 from pinakes.qa.training.labelled import LabelledPair, PairOf

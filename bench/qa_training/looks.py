@@ -20,8 +20,7 @@ from bench.qa_training.recorded import PackagedSite, Page, Recorded
 from bench.qa_training.serving import MOMENT, Shown
 from pinakes.qa.browsers.kept import write_snapshot
 from pinakes.qa.browsers.looking import Limits, Pins
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import open_browser
+from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.server import LOOPBACK

@@ -11,8 +11,8 @@ import json
 from pathlib import Path
 from typing import Any, Protocol
 
-from pinakes.qa.browsers.chromium_events import KEPT, PageFold
 from pinakes.qa.browsers.devtools_pipe import DevToolsPipe
+from pinakes.qa.browsers.page_events import OF_CHROMIUM, ChromiumFold
 from pinakes.qa.browsers.processes import kill_session
 from pinakes.qa.browsers.tab import (
     BrowserGone,
@@ -92,12 +92,12 @@ class ChromiumTab:
         self.process_session = devtools.process_session
         self._devtools = devtools
         self._viewport = viewport
-        self._fold = PageFold()
+        self._fold = ChromiumFold()
 
     def begin(self, pins: str) -> None:
         self._devtools.renew()
         self._devtools.take_events()
-        self._fold = PageFold()
+        self._fold = ChromiumFold()
         send = self._devtools.send
         for domain in ("Page", "Network", "Runtime", "Log"):
             send(f"{domain}.enable", {})
@@ -169,7 +169,7 @@ class PipedChromium:
             f"--user-data-dir={profile_folder(scratch)}",
             "--remote-debugging-pipe",
         ]
-        self._pipe = DevToolsPipe(command, keep=KEPT)
+        self._pipe = DevToolsPipe(command, keep=OF_CHROMIUM)
         self.process_session = self._pipe.process.pid
         self._context: str | None = None
         self._session: str | None = None

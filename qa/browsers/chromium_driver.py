@@ -9,8 +9,8 @@ from typing import Any
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.chromium import ChromiumTab, flags
-from pinakes.qa.browsers.chromium_events import KEPT
 from pinakes.qa.browsers.driven import POPEN, quit_driver, starting, translated, wrapped
+from pinakes.qa.browsers.page_events import OF_CHROMIUM
 from pinakes.qa.browsers.selenium_extra import Chrome, ChromeOptions, ChromeService
 from pinakes.qa.browsers.tab import Proxy, Viewport
 
@@ -70,7 +70,9 @@ class DrivenChromium:
             entries = self._driver.get_log("performance")  # type: ignore[no-untyped-call,unused-ignore]
             lines = self._driver.get_log("browser")  # type: ignore[no-untyped-call,unused-ignore]
         messages = (json.loads(entry["message"])["message"] for entry in entries)
-        events = [(told["method"], told["params"]) for told in messages if told["method"] in KEPT]
+        events = [
+            (told["method"], told["params"]) for told in messages if told["method"] in OF_CHROMIUM
+        ]
         return [*events, *(as_event(line) for line in lines)]
 
     def close(self) -> None:

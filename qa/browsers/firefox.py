@@ -15,7 +15,7 @@ from typing import Any
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.driven import POPEN, quit_driver, starting, translated, wrapped
-from pinakes.qa.browsers.firefox_events import KEPT, FirefoxFold
+from pinakes.qa.browsers.page_events import OF_FIREFOX, FirefoxFold
 from pinakes.qa.browsers.selenium_extra import (
     Firefox,
     FirefoxOptions,
@@ -128,8 +128,8 @@ class FirefoxTab:
         self._lock = threading.Lock()
         self._fold = FirefoxFold("")
         with starting(service):
-            self._do("session.subscribe", {"events": sorted(KEPT)})
-            for name in KEPT:
+            self._do("session.subscribe", {"events": sorted(OF_FIREFOX)})
+            for name in OF_FIREFOX:
                 self._listen(name)
 
     def begin(self, pins: str) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 
 from pinakes.errors import MalformedRecord
 from pinakes.qa.browsers.fonts import fontless
-from pinakes.qa.browsers.quiet import Quiet
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Tab, Viewport
 from pinakes.qa.snapshot import Image, Outcome, Rect, Snapshot, value_of
 
@@ -353,3 +352,18 @@ def _ended(
             return Outcome.NOT_A_PAGE, [f"{kind} is not a page: {events.failure}"]
         return Outcome.FAILED, [events.failure]
     return None
+
+
+class Quiet:
+    """Takes the states of a load that readiness.js gives."""
+
+    def __init__(self) -> None:
+        self._last: object = None
+        self._since_s = 0.0
+
+    def since(self, state: dict[str, Any]) -> float:
+        """Seconds since the state last changed."""
+        now = (state.get("asked"), state.get("pictures"), state.get("uri"))
+        if now != self._last:
+            self._last, self._since_s = now, time.monotonic()
+        return time.monotonic() - self._since_s

@@ -3,12 +3,21 @@
 Each browser leads an operating-system session (setsid(2)), and its children stay in it: the
 session's number names exactly our processes, including those whose parent has died, until the
 last has ended.
+
+A process killed by SIGKILL cannot end its children, and neither a terminal nor a YARN container
+ends a session of its own.  So a guard, a process too, waits for the end of a pipe that only the
+starting process holds open, and ends the browser then:
+
+    python -m pinakes.qa.browsers.processes SESSION FOLDER
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -62,3 +71,36 @@ def called_after(limit_s: float, act: Callable[[], object]) -> Iterator[threadin
     finally:
         timer.cancel()
         timer.join()  # a kill that has begun is completed
+
+
+_OFF = b"off"
+
+
+class Guard:
+    """Guards one operating-system session, and the folder that its browser writes to."""
+
+    def __init__(self, session: int, folder: Path) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 (ourselves)
+            [sys.executable, "-m", "pinakes.qa.browsers.processes", str(session), str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def close(self) -> None:
+        """Call it when the browser has ended: nothing is left to guard.  Idempotent."""
+        if self._process.returncode is None:
+            with suppress(OSError):
+                self._process.communicate(_OFF)
+
+
+def main(session: int, folder: Path) -> None:
+    """Wait for the end of the pipe; end what is left, unless told that nothing is."""
+    if sys.stdin.buffer.read() != _OFF:
+        kill_session(session)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]))

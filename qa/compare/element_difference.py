@@ -36,7 +36,7 @@ class ElementDifference:
     lost_share: float
     """Of all elements of the first."""
     restyled: int
-    """Matched elements of which any of `aspects.ASPECTS` is another.
+    """Matched elements of which any of `drawn_elements.ASPECTS` is another.
 
     One number for all: a model that has seen colours change then knows that fonts may not either.
     """

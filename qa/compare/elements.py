@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
-from .aspects import ASPECTS
 from .drawings import other_shapes, show_alike
 from .drawn_elements import (
+    ASPECTS,
     NEAR,
     Drawn,
     drawn_elements,

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from .aspects import ASPECTS
-from .drawn_elements import Drawn
+from .drawn_elements import ASPECTS, Drawn
 
 Series = tuple[str, ...]
 """What labels of one axis or chart have in common: their tag, and how they are drawn."""

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pinakes.errors import ConfigError, MalformedRecord
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 
 SCHEMA = 2
 NAMES = ("same-browser", "across-browsers")

@@ -1,7 +1,7 @@
 """The kind of page that a snapshot shows: a soft 404, a login wall, a blank page.
 
-Pure: takes a snapshot and statistics of its image, gives kinds with reasons in words.  Kinds are
-hints for people, not verdicts: a page about error 404 is not an error.
+Takes a snapshot and statistics of its image, gives kinds with reasons in words.  Kinds are hints
+for people, not verdicts: a page about error 404 is not an error.  Needs the extra `qa`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from pinakes.qa.compare.arrays_extra import cv2, np
+from pinakes.qa.compare.pixels import Pixels
 from pinakes.qa.snapshot import Outcome, Snapshot
 
 
@@ -121,3 +123,12 @@ def _login_wall(snapshot: Snapshot) -> Kind | None:
 
 def _is_long(snapshot: Snapshot) -> bool:
     return len(snapshot.text.split()) > _FEW_WORDS
+
+
+def statistics_of(pixels: Pixels) -> ImageStatistics:
+    """Statistics of all pixels; an image without pixels counts as empty."""
+    if not pixels.size:
+        return ImageStatistics(deviation=0.0, commonest=1.0)
+    grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
+    counts = np.bincount(grey.reshape(-1), minlength=256)
+    return ImageStatistics(deviation=float(grey.std()), commonest=float(counts.max() / grey.size))

@@ -29,9 +29,8 @@ from pinakes.warc.http.message import HttpHead
 from pinakes.warc.record import Record
 
 from .answer_head import AnswerHead, Field, captured_head, own_head
-from .choice import Candidate, reason_to_skip
 from .generations import Generation, GenerationReader
-from .index_lookup import IndexLookup
+from .index_lookup import Candidate, IndexLookup, reason_to_skip
 from .page_log import Outcome
 from .payload import Payload
 from .request import ProxyRequest

@@ -19,11 +19,10 @@ from pinakes.errors import ConfigError
 from pinakes.row_store.port import RowStore
 
 from .answers import Answer, ArchiveAnswers, own_answer
-from .browser_traffic import is_browser_traffic
 from .certificates import Authority
 from .generations import Generation
 from .page_log import Exchange, PageLog
-from .request import ProxyRequest
+from .request import ProxyRequest, is_browser_traffic
 from .sending import Sender, completed_entry, send_answer
 from .session import ProxySession, ShownPage
 

@@ -25,7 +25,13 @@ from pinakes.index.post_query import BODY_LIMIT_BYTES, method_query
 from pinakes.warc.http.codings import Undecodable, named_codings, undone
 
 from .certificates import Authority
-from .request import ProxyRequest, Tunnel, clean_request_line, original_uri, parse_authority
+from .request import (
+    ProxyRequest,
+    Tunnel,
+    clean_request_line,
+    original_uri,
+    parse_authority,
+)
 from .sending import Sender
 
 LOOPBACK = "127.0.0.1"

@@ -26,11 +26,8 @@ import jinja2
 from pinakes.access.display import URL_CHARACTERS, display_text
 from pinakes.access.style import stylesheet
 from pinakes.counts import count_of
-from pinakes.qa.results.pair_line import JudgedPair, is_image_name
-from pinakes.qa.results.pair_result import Verdict
-
-from .extent import Extent
-from .views import kind_of_pair, side_names
+from pinakes.qa.results import JudgedPair, Verdict, is_image_name, kind_of_pair, side_names
+from pinakes.qa.run.run_folder import Extent
 
 PAIRS_A_PAGE = 50
 STYLE = "report.css"

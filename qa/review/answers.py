@@ -8,9 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pinakes.access.display import URL_CHARACTERS, display_lines, display_text
-from pinakes.qa.report.views import side_names
-from pinakes.qa.results.pair_line import is_image_name
-from pinakes.qa.results.pair_result import UNSEEN, View
+from pinakes.qa.results import UNSEEN, View, is_image_name, side_names
 from pinakes.qa.snapshot import Outcome
 
 from .board import Listed, PairHistory

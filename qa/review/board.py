@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 from pinakes.hbase_schema.qa_cells import SignOff
-from pinakes.qa.report.extent import Extent
+from pinakes.qa.run.run_folder import Extent
 from pinakes.row_store.port import RowStore
 
-from .filters import STATES, Filter
 from .judgement import Judgement, Role, Statement, clean_name, same_author
 from .judgement_rows import (
     JudgedRow,
@@ -32,7 +31,7 @@ from .judgement_rows import (
 )
 from .reviewed_pair import ReviewedPair
 from .summary import Progress, Summary, progress, summarise
-from .visible_pair import Viewer, VisiblePair, visible_pair
+from .visible_pair import STATES, Filter, Viewer, VisiblePair, visible_pair
 
 LOOK_AGAIN_S = 5.0
 

@@ -23,9 +23,17 @@ from pinakes.hbase_schema.name_keys import encode_run_key, pairs_of
 from pinakes.hbase_schema.qa_cells import Annotation, SignOff
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
-from .assignment import judgements_needed
-from .judgement import BlindTo, Judgement, Label, Role, Statement, in_order
-from .settled import Settled, settled
+from .judgement import (
+    BlindTo,
+    Judgement,
+    Label,
+    Role,
+    Settled,
+    Statement,
+    in_order,
+    settled,
+)
+from .reviewed_pair import judgements_needed
 
 _PAIRS, _RUNS = "qa_pairs", "runs"
 _FAMILY = b"a"

@@ -17,7 +17,12 @@ Nothing archived runs in the page: it gets images and escaped text.  Writing nee
 from __future__ import annotations
 
 import json
+import os
+import stat
+from collections.abc import Collection
 from importlib.resources import files
+from pathlib import Path
+from typing import BinaryIO
 
 from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import Rule
@@ -28,15 +33,45 @@ from pinakes.access.display import display_text
 from pinakes.access.page_site import STRICT_HEADERS, PageSite, Request
 from pinakes.access.style import stylesheet
 from pinakes.errors import Conflict, InputRefused, PinakesError
+from pinakes.qa.results import is_image_name
+from pinakes.qa.review import checked_requests
 
-from . import checked_requests
 from .answers import listed_answer, pair_answer, signed_answer, summary_answer
 from .board import Board, PairHistory
-from .filters import FILTER_NAMES, HIDDEN, STATES, parse_filter
-from .images import RunImages, image_type
 from .judgement import FAULTS, NAME_CHARACTERS, NOTE_CHARACTERS
 from .judgement_rows import RunState
-from .visible_pair import Viewer
+from .visible_pair import FILTER_NAMES, HIDDEN, STATES, Viewer, parse_filter
+
+_TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
+
+
+def image_type(name: str) -> str:
+    """The media type of an image's name; None for other names."""
+    return _TYPES[name.rpartition(".")[2]]
+
+
+class RunImages:
+    """Opens the images of a run's folder."""
+
+    def __init__(self, folder: Path, names: Collection[str]) -> None:
+        self._folder = folder
+        self._names = frozenset(filter(is_image_name, names))
+
+    def open(self, name: str) -> tuple[BinaryIO, int] | None:
+        """The file, for the caller to close, and its size in bytes; None if there is none."""
+        if name not in self._names:
+            return None
+        try:
+            # Opening a pipe would block; a link may lead elsewhere.
+            number = os.open(self._folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return None
+        found = os.fstat(number)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(number)
+            return None
+        return os.fdopen(number, "rb"), found.st_size
+
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "

@@ -20,13 +20,23 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from pinakes.qa.report.extent import Extent
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
+from pinakes.qa.run.run_folder import Extent
 
 from .estimate import Estimate, SampledPair, estimate
-from .judgement import FAULTS, BlindTo, Judgement, Label, Role, newest_by_author
+from .judgement import (
+    FAULTS,
+    BlindTo,
+    Judgement,
+    Label,
+    Role,
+    Settled,
+    Standing,
+    newest_by_author,
+    settled,
+    standing,
+)
 from .reviewed_pair import ReviewedPair
-from .settled import Settled, Standing, settled, standing
 
 BINS = 10
 

@@ -18,7 +18,7 @@ from pinakes.qa.compare.pairs import Comparison
 from pinakes.qa.compare.steady import Place, SteadyDifference
 from pinakes.qa.judging.model import Model
 from pinakes.qa.replay.page_log import Exchange, PageLog
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.snapshot import Fontless, Outcome, Snapshot
 
 MODEL = "proof 2"

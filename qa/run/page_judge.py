@@ -25,18 +25,14 @@ from pinakes.qa.compare.pairs import (
 )
 from pinakes.qa.compare.pixels import SCALE
 from pinakes.qa.compare.steady import SteadyDifference, compare_steadily
-from pinakes.qa.judging.image_statistics import statistics_of
 from pinakes.qa.judging.model import NAMES, Model, load_model, model_name
-from pinakes.qa.judging.page_kind import page_kinds
+from pinakes.qa.judging.page_kind import page_kinds, statistics_of
 from pinakes.qa.replay.page_log import TEXT_LIMIT_CHARACTERS, Exchange
-from pinakes.qa.results.pair_key import side_name
-from pinakes.qa.results.pair_line import JudgedPair
-from pinakes.qa.results.pair_result import UNSEEN, PairResult, Verdict, View
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.results import UNSEEN, JudgedPair, PairResult, Verdict, View, side_name
+from pinakes.qa.sample import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
-from pinakes.qa.views.comparable_with_stored import comparable_with_stored
-from pinakes.qa.views.gap import verdict_given_gap
-from pinakes.qa.views.side import LookResult, Side
+from pinakes.qa.views.side import LookResult, Side, verdict_given_gap
+from pinakes.qa.views.stored import comparable_with_stored
 
 from .decision import MODEL as PROVEN
 from .decision import (

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pinakes.qa.replay.page_log import PageLog
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample import Drawn
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views.side import LookResult, ReplaySide, Side
 

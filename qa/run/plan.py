@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.browsers.browser_list import browser_named
-from pinakes.qa.results.pair_key import side_name
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.results import side_name
+from pinakes.qa.sample import Drawn
 from pinakes.qa.snapshot import Rect
 from pinakes.qa.views.access_urls import AccessUrls
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 
 _UNALTERED = "unaltered"
 

@@ -1,7 +1,7 @@
 """Fits a model to labelled pairs: gradient boosted trees, calibrated on folds split by site.
 
 Constraints: a larger feature of `_WORSE`, or a smaller one of `_BETTER`, never makes a pair
-better, so that peculiarities of the training's sites are not learned.
+better, so that peculiarities of the training's sites are not learned.  Needs the extra `qa`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,31 @@ from types import MappingProxyType
 from typing import Any
 
 from pinakes.errors import ConfigError
+from pinakes.extras import missing_extra
 from pinakes.qa.judging.model import Model, Tree, is_decided, sigmoid
 
 from .figures import Judged, figures
 from .labelled import LabelledPair, PairOf
-from .train_extra import (
-    HistGradientBoostingClassifier,
-    LogisticRegression,
-    NDArray,
-    StratifiedGroupKFold,
-    np,
-    threadpool_limits,
-)
+
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedGroupKFold
+    from threadpoolctl import threadpool_limits
+except ImportError as error:
+    raise missing_extra(f"training needs {error.name}", "qa") from error
+
+__all__ = [
+    "HistGradientBoostingClassifier",
+    "LogisticRegression",
+    "NDArray",
+    "StratifiedGroupKFold",
+    "np",
+    "threadpool_limits",
+]
+
 
 FOLDS = 6
 DECISIVE: Mapping[PairOf, tuple[str, ...]] = MappingProxyType(
@@ -148,7 +161,7 @@ def judge_all(model: Model, pairs: Sequence[LabelledPair]) -> list[Judged]:
 
 
 def _judged(pair: LabelledPair, likely: float, uncertain: tuple[float, float]) -> Judged:
-    from pinakes.qa.results.pair_result import Verdict
+    from pinakes.qa.results import Verdict
 
     low, high = uncertain
     verdict = (

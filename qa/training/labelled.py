@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 from pinakes.errors import MalformedRecord
+from pinakes.index.entries import host_of
 from pinakes.qa.judging.model import model_name
-from pinakes.qa.results.pair_result import PairResult
-from pinakes.qa.sample.hosts import host_of
+from pinakes.qa.results import PairResult
 
 PairOf = Literal["same-browser", "across-browsers"]
 _LEADING = ("site", "kind", "pair", "label")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import ssl
-import time
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.session import Session
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.replay.session import ProxySession
@@ -21,8 +21,13 @@ from pinakes.qa.snapshot import Snapshot
 
 from .access_urls import AccessUrls
 from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
-from .main_exchange import failed_if_not_answered
-from .side import Browser, LookResult, Page, capture_with_log, load_snapshot
+from .side import (
+    LookResult,
+    Page,
+    capture_with_log,
+    failed_if_not_answered,
+    load_snapshot,
+)
 from .upstream import Origin, Upstream
 
 LEAK = "leak to the live web"
@@ -105,7 +110,7 @@ def access_session(
 class AccessSide:
     """See `side.Side`: the access system, the session in front of it, a browser behind."""
 
-    def __init__(self, urls: AccessUrls, session: ProxySession, browser: Browser) -> None:
+    def __init__(self, urls: AccessUrls, session: ProxySession, browser: Session) -> None:
         self.kind = f"access:{urls.prefix}"
         self.browser = browser.name
         self._urls = urls
@@ -114,11 +119,9 @@ class AccessSide:
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """Capture a page as the access system shows it, under original URLs."""
-        started = time.monotonic()
         pins = Pins(clock=moment, before=_WITHOUT_FRAME)
         page = Page(url, moment, self._urls.address(url, moment), pins)
-        snapshot, log = capture_with_log(self._browser, self._session, page, folder)
-        took = round(1000 * (time.monotonic() - started))
+        snapshot, log, took = capture_with_log(self._browser, self._session, page, folder)
         snapshot = with_leaks(log, under_original_urls(snapshot, url, self._urls))
         return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)
 

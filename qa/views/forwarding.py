@@ -14,9 +14,8 @@ from typing import NamedTuple, Protocol
 
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.replay.answers import own_answer
-from pinakes.qa.replay.browser_traffic import is_browser_traffic
 from pinakes.qa.replay.page_log import Exchange, Outcome
-from pinakes.qa.replay.request import ProxyRequest
+from pinakes.qa.replay.request import ProxyRequest, is_browser_traffic
 from pinakes.qa.replay.sending import Sender, send_answer
 from pinakes.qa.replay.session import ShownPage
 

@@ -3,7 +3,7 @@
 The browser reaches public addresses only, one page of a host at a time with a pause between
 them, and all answers are recorded.  Servers' certificates are verified as browsers do; the
 browser itself sees one of ours.  The page may have changed since its capture: the time between
-is a reason of the view, and `gap` limits the verdict.
+is a reason of the view, and limits the verdict (`side.verdict_given_gap`).
 
 A page must not lead the browser into the user's own network, by a redirect or by the address of
 a host name.  The proxy connects to the addresses found here, so that a second answer of a name
@@ -26,16 +26,22 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pinakes.errors import StoreUnavailable
+from pinakes.index.entries import host_of
 from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.session import Session
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.session import ProxySession
-from pinakes.qa.sample.hosts import host_of
 
 from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
-from .gap import describe_gap
-from .main_exchange import failed_if_not_answered
 from .recording import AnswerRecorder, Recording
-from .side import Browser, LookResult, Page, capture_with_log, load_snapshot
+from .side import (
+    LookResult,
+    Page,
+    capture_with_log,
+    describe_gap,
+    failed_if_not_answered,
+    load_snapshot,
+)
 from .upstream import Origin, Upstream
 
 Address = tuple[str, int]
@@ -202,7 +208,7 @@ class LiveSide:
     def __init__(
         self,
         session: ProxySession,
-        browser: Browser,
+        browser: Session,
         recording: Recording,
         pauses: Pauses,
         *,
@@ -221,11 +227,9 @@ class LiveSide:
             return self._look(url, moment, folder)
 
     def _look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-        started = time.monotonic()
         now = self._clock()
         page = Page(url, moment, url, Pins(clock=now))
-        snapshot, log = capture_with_log(self._browser, self._session, page, folder)
-        took = round(1000 * (time.monotonic() - started))
+        snapshot, log, took = capture_with_log(self._browser, self._session, page, folder)
         reasons = [*snapshot.reasons, describe_gap(now - moment), *self._recording.take_problems()]
         snapshot = replace(snapshot, reasons=tuple(reasons))
         snapshot = failed_if_not_answered(snapshot, log, missed="no server answered for the page")

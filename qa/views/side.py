@@ -1,25 +1,30 @@
-"""One side of a pair: where pages come from, and the browser that captures them."""
+"""One side of a pair: where pages come from, and the browser that captures them.
+
+The time between a capture and the side that it is compared with limits the verdict: pages change.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from pinakes.counts import count_of
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.session import Session
 from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels, read_pixels
-from pinakes.qa.replay.page_log import PageLog
+from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.replay.proxy import repeat_requests
+from pinakes.qa.replay.request import original_uri
 from pinakes.qa.replay.session import ProxySession
-from pinakes.qa.snapshot import Image, Snapshot
-
-from .main_exchange import failed_if_not_answered
+from pinakes.qa.results import Verdict
+from pinakes.qa.snapshot import Image, Outcome, Snapshot
 
 _NAMED = 10
 _CHARACTERS = 2_000
@@ -54,33 +59,10 @@ class Side(Protocol):
         ...
 
 
-class Browser(Protocol):
-    """A browser behind a proxy: `browsers.session.Session`."""
-
-    @property
-    def name(self) -> str: ...
-
-    def capture(
-        self,
-        url: str,
-        *,
-        pins: Pins,
-        folder: Path,
-        on_blank: Callable[[], None] | None = None,
-        is_known: Callable[[], bool] | None = None,
-    ) -> Snapshot:
-        """Capture a page; `on_blank` is called when the previous page is left.
-
-        `is_known` is asked once the page has requested what it requests: if so, an image of the
-        first screen is enough.
-        """
-        ...
-
-
 class ReplaySide:
     """A generation of the archive: a session that answers from it, and a browser behind it."""
 
-    def __init__(self, generation: str, session: ProxySession, browser: Browser) -> None:
+    def __init__(self, generation: str, session: ProxySession, browser: Session) -> None:
         self.kind = f"replay:{generation}"
         self.browser = browser.name
         self._session = session
@@ -94,18 +76,16 @@ class ReplaySide:
         *,
         is_known: Callable[[PageLog], bool] | None = None,
     ) -> LookResult:
-        """See `Side`; `is_known` is given the requests of the page, and see `Browser`.
+        """See `Side`; `is_known` is given the requests of the page, and see `Look`.
 
         Raises:
             StoreUnavailable: a store did not answer, so the page's look is unknown.
         """
-        started = time.monotonic()
         page = Page(url, moment, url, Pins(clock=moment))
-        snapshot, log = capture_with_log(
+        snapshot, log, took = capture_with_log(
             self._browser, self._session, page, folder, is_known=is_known
         )
         _check_available(log)
-        took = round(1000 * (time.monotonic() - started))
         snapshot = failed_if_not_answered(
             snapshot, log, missed="the archive does not have the page"
         )
@@ -152,18 +132,19 @@ class Page(NamedTuple):
 
 
 def capture_with_log(
-    browser: Browser,
+    browser: Session,
     session: ProxySession,
     page: Page,
     folder: Path,
     *,
     is_known: Callable[[PageLog], bool] | None = None,
-) -> tuple[Snapshot, PageLog]:
-    """Capture a page with its log.
+) -> tuple[Snapshot, PageLog, int]:
+    """Capture a page with its log; and the milliseconds that it took.
 
     The log begins when the previous page is left: late requests and beacons of that page are
     refused, and in no log.
     """
+    started = time.monotonic()
     begun = False
 
     def begin() -> None:
@@ -183,7 +164,8 @@ def capture_with_log(
         if begun:
             session.end_page()
         raise
-    return snapshot, session.end_page()
+    log = session.end_page()
+    return snapshot, log, round(1000 * (time.monotonic() - started))
 
 
 def load_snapshot(
@@ -203,3 +185,61 @@ def load_snapshot(
 
 def _pixels(image: Image | None, folder: Path) -> Pixels | None:
     return read_pixels(read_image(folder, image)) if image is not None else None
+
+
+def main_exchange(log: PageLog) -> Exchange | None:
+    """The page's own exchange, after redirects to itself; None if it redirects elsewhere.
+
+    The log's name is the page's URL.  If the browser writes it differently (escapes, dots), the
+    page is the first request.
+    """
+    uri = original_uri(log.name, None)
+    requested = log.answered
+    if requested and all(exchange.url != uri for exchange in requested):
+        uri = requested[0].url
+    own = [exchange for exchange in requested if exchange.url == uri]
+    answered = [exchange for exchange in own if not 300 <= (exchange.status or 0) < 400]
+    return answered[0] if answered else None
+
+
+def failed_if_not_answered(snapshot: Snapshot, log: PageLog, *, missed: str) -> Snapshot:
+    """The snapshot; with outcome `failed` and the reason, if the page itself was not answered.
+
+    The browser then shows a message of the proxy, which it takes for a page.  `missed` is the
+    reason if the log has none.
+    """
+    page = main_exchange(log)
+    if page is None or page.outcome not in ("miss", "fault"):
+        return snapshot
+    reasons = (*snapshot.reasons, page.problem or missed)
+    return replace(snapshot, outcome=Outcome.FAILED, reasons=reasons)
+
+
+CHANGED_AFTER = timedelta(days=2)
+"""After that time most pages of the web have changed."""
+CHANGED = "changed? the live page differs, which may not be a fault of the archive"
+CHANGED_SHOT = "changed? the screenshot was taken at another time"
+_CHANGED = {"live": CHANGED, "stored": CHANGED_SHOT}
+"""By the kind of a side whose time may differ from the capture's."""
+
+
+def describe_gap(gap: timedelta) -> str:
+    """`live, 12 days after the capture`: whole days, or hours if less than a day."""
+    days, hours = gap.days, gap.seconds // 3600
+    if gap < timedelta(0):
+        return "live, before the time of the capture: one of the clocks is wrong"
+    if days:
+        return f"live, {count_of(days, 'day')} after the capture"
+    return f"live, {count_of(hours, 'hour')} after the capture"
+
+
+def verdict_given_gap(kind: str, verdict: Verdict, gap: timedelta) -> tuple[Verdict, str | None]:
+    """The verdict on a pair with a side of that kind, and why it was changed, if it was.
+
+    `gap` is the time of that side minus the capture's.  After a large gap a difference may be a
+    change of the page: uncertain.  A replay has no gap, and keeps its verdict.
+    """
+    why = _CHANGED.get(kind)
+    if why is not None and verdict is Verdict.DISSIMILAR and abs(gap) > CHANGED_AFTER:
+        return Verdict.UNCERTAIN, why
+    return verdict, None

@@ -14,7 +14,7 @@ from packages import members_of, write_package
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.page_lists import ListedPage, PageLists, package_of
-from pinakes.qa.sample.listed import Population
+from pinakes.qa.sample import Population
 
 URI = "http://example.org/"
 HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}

@@ -14,6 +14,7 @@ from pinakes.index.entries import host_of
         pytest.param("https://user:word@example.org:8443?b", "example.org", id="user-and-port"),
         pytest.param("http://[2001:DB8::1]:80/", "2001:db8::1", id="ipv6"),
         pytest.param("http://[half/", None, id="no-uri"),
+        pytest.param("http://exam\u2100ple.com/", None, id="changed-by-nfkc"),
         pytest.param("http:///path", None, id="empty"),
         pytest.param("ftp://example.org", "example.org", id="nothing-behind"),
         pytest.param("//example.org/a", "example.org", id="no-scheme"),

@@ -18,7 +18,7 @@ from bench.qa_accuracy.peers import measure
 from bench.qa_accuracy.sites import SITES as TESTED
 from bench.qa_training.recorded import Page, Recorded
 from bench.qa_training.sites import SITES as TRAINED
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.training.figures import Judged, figures
 from pinakes.qa.training.train import shipped_table
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import comparing  # noqa: F401
 
 from bench.qa_review import write_run
-from pinakes.qa.report.judged_pairs import read_pairs
 from pinakes.qa.review.reviewed_pair import reviewed_pairs
+from pinakes.qa.run.run_folder import read_pairs
 
 
 def test_its_pairs_are_all_asked_for_and_have_pictures(tmp_path: Path) -> None:

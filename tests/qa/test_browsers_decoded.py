@@ -15,8 +15,7 @@ from review_scene import png
 from two_browsers import TwoBrowsers, two_browsers
 
 from pinakes.qa.browsers.looking import Limits, Pins
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import open_browser
+from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Viewport
 from pinakes.qa.compare.elements import compare_elements
 from pinakes.qa.compare.texts import compare_texts

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pinakes.qa.browsers.chromium_events import MOST_LINES, MOST_RESOURCES, PageFold
-from pinakes.qa.browsers.firefox_events import FirefoxFold
+from pinakes.qa.browsers.page_events import MOST_LINES, MOST_RESOURCES, ChromiumFold, FirefoxFold
 from pinakes.qa.browsers.tab import PageEvents
 from pinakes.qa.snapshot import Resource
 
@@ -15,7 +14,7 @@ URL = "http://a.example/"
 
 
 def of_chromium(*events: tuple[str, dict[str, Any]]) -> PageEvents:
-    fold = PageFold()
+    fold = ChromiumFold()
     fold.take(events)
     return fold.result()
 

@@ -13,7 +13,7 @@ from snapshots import SHOWN
 from pinakes.qa.browsers import fonts
 from pinakes.qa.browsers.fonts import fontless, points_of
 from pinakes.qa.judging.model import Model, Tree
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.run.decision import FONTS, judge_looks
 from pinakes.qa.snapshot import Fontless, decode_snapshot, encode_snapshot
 

@@ -15,8 +15,7 @@ import pytest
 from pinakes.errors import ConfigError, DigestMismatch, StoreUnavailable
 from pinakes.qa.browsers.browser_list import BROWSERS, Browser, Kind, browser_named, installed
 from pinakes.qa.browsers.looking import Pins
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.session import Session, starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
 
 PIPED = Browser(name="old", kind=Kind.PIPED_CHROMIUM, program="old-1/chromium", version="92.")

@@ -22,8 +22,7 @@ from pinakes.qa.browsers.browser_list import BROWSERS, browser_named, installed
 from pinakes.qa.browsers.kept import read_image, read_snapshot, write_snapshot
 from pinakes.qa.browsers.looking import Limits, Pins
 from pinakes.qa.browsers.processes import processes_of
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.session import Session, starter
 from pinakes.qa.browsers.tab import Viewport
 from pinakes.qa.compare.elements import compare_elements
 from pinakes.qa.snapshot import Outcome, Snapshot

@@ -15,9 +15,8 @@ import pytest
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers import devtools_pipe
 from pinakes.qa.browsers.devtools_pipe import DevToolsPipe
-from pinakes.qa.browsers.guard import Guard
 from pinakes.qa.browsers.looking import Pins
-from pinakes.qa.browsers.processes import kill_session, killed_after, processes_of
+from pinakes.qa.browsers.processes import Guard, kill_session, killed_after, processes_of
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Tab, Viewport
 
@@ -49,7 +48,7 @@ def test_what_is_left_behind_by_a_process_that_was_killed_is_ended(tmp_path: Pat
     keeper = f"""
 import sys, time
 from pathlib import Path
-from pinakes.qa.browsers.guard import Guard
+from pinakes.qa.browsers.processes import Guard
 guard = Guard({browser.pid}, Path({str(tmp_path / "profile")!r}))
 print("ready", flush=True)
 time.sleep(600)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from snapshots import SHOWN
 
-from pinakes.qa.compare.aspects import ASPECTS
 from pinakes.qa.compare.drawings import other_shapes, show_alike
+from pinakes.qa.compare.drawn_elements import ASPECTS
 from pinakes.qa.compare.elements import COUNTING, compare_elements
 from pinakes.qa.snapshot import Box, Rect, Shape, Snapshot
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from snapshots import SHOWN
 
-from pinakes.qa.compare.aspects import ASPECTS
+from pinakes.qa.compare.drawn_elements import ASPECTS
 from pinakes.qa.compare.element_difference import ElementDifference
 from pinakes.qa.compare.elements import compare_elements
 from pinakes.qa.snapshot import Box, Rect, Snapshot

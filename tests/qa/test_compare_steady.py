@@ -10,7 +10,7 @@ import pytest
 from drawn_pages import page, seen
 from snapshots import SHOWN
 
-from pinakes.qa.compare.aspects import ASPECTS
+from pinakes.qa.compare.drawn_elements import ASPECTS
 from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels
 from pinakes.qa.compare.steady import SteadyDifference, compare_steadily

@@ -19,9 +19,7 @@ from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.hbase_schema.name_keys import encode_pair_key
 from pinakes.profile import open_stores
-from pinakes.qa.results.pair_key import pair_key
-from pinakes.qa.results.pair_line import JudgedPair, encode_pair
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import JudgedPair, Verdict, encode_pair, pair_key
 from pinakes.qa.review.judgement import Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import put_judgement
 

@@ -21,11 +21,10 @@ from pinakes.catalog.pages import Page, pages_of
 from pinakes.config import Configuration, load_configuration
 from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.profile import open_stores
-from pinakes.qa.results.pair_line import JudgedPair, encode_pair
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import JudgedPair, Verdict, encode_pair
 from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.plan import RunPlan
-from pinakes.qa.sample.draw import Drawn, draw
+from pinakes.qa.sample import Drawn, draw
 
 if TYPE_CHECKING:
     from pinakes.mr_jobs.driver.running import JobRequest
@@ -70,7 +69,7 @@ def told(pairs: Mapping[str, list[JudgedPair]]) -> dict[str, list[object]]:
 
 @pytest.mark.browsers
 def test_a_job_judges_as_one_process_does(configuration: Configuration, tmp_path: Path) -> None:
-    from pinakes.qa.job.by_job import PagesByJob
+    from pinakes.qa.run.by_job import PagesByJob
 
     drawn = drawn_of(configuration)
     alone: dict[str, list[JudgedPair]] = {}
@@ -95,8 +94,8 @@ def test_a_job_judges_as_one_process_does(configuration: Configuration, tmp_path
 
 def judge_by(monkeypatch: pytest.MonkeyPatch, folder: Path, fails: list[set[str]]) -> list[int]:
     """How many pairs came of each of three pages, where jobs lose these, or all, in turn."""
-    from pinakes.qa.job import by_job
-    from pinakes.qa.job.page_lines import decode_page
+    from pinakes.qa.run import by_job
+    from pinakes.qa.run.judge_pages import decode_page
 
     drawn = [
         Drawn(Page(f"k{n}", "20200101000000", f"{SITE}/{n}", "text/html", b"%d" % n), 1.0, False)
@@ -131,7 +130,7 @@ def judge_by(monkeypatch: pytest.MonkeyPatch, folder: Path, fails: list[set[str]
     "line", [b"", b"{}", b"[]", b"7", pytest.param(b"[" * 100_000, id="brackets without end")]
 )
 def test_what_is_no_page_is_named(line: bytes) -> None:
-    from pinakes.qa.job.page_lines import decode_page
+    from pinakes.qa.run.judge_pages import decode_page
 
     with pytest.raises(MalformedRecord):
         decode_page(line)
@@ -154,7 +153,7 @@ def test_a_page_that_ends_its_task_is_lost_alone(
     ids=["elsewhere", "another name", "another image"],
 )
 def test_only_images_come_out_of_an_archive(tmp_path: Path, members: dict[str, bytes]) -> None:
-    from pinakes.qa.job.by_job import unpack_images
+    from pinakes.qa.run.by_job import unpack_images
 
     packed = io.BytesIO()
     with ZipFile(packed, "w") as archive:
@@ -166,7 +165,7 @@ def test_only_images_come_out_of_an_archive(tmp_path: Path, members: dict[str, b
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
-    from pinakes.qa.job.by_job import unpack_images
+    from pinakes.qa.run.by_job import unpack_images
 
     with pytest.raises(MalformedRecord, match="not a ZIP file of images"):
         unpack_images(io.BytesIO(sha256(b"").digest()), tmp_path, name="images-1.zip")

@@ -19,7 +19,7 @@ from pinakes.qa.judging.model import (
     load_model,
     sigmoid,
 )
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 
 STUMP = Tree(
     feature=(0, -1, -1), threshold=(0.5, 0, 0), left=(1, 0, 0), right=(2, 0, 0), value=(0, -2, 2)

@@ -14,14 +14,11 @@ from pinakes.catalog.judged_pairs import scan_pairs
 from pinakes.catalog.pages import Page
 from pinakes.hbase_schema.capture_cells import QaVerdict
 from pinakes.hbase_schema.cells import decode_cell
-from pinakes.qa.results.pair_key import pair_key
-from pinakes.qa.results.pair_line import JudgedPair, encode_pair
-from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.results.pair_rows import put_results
-from pinakes.qa.run.pairs_file import PairsFile
+from pinakes.qa.result_rows import put_results
+from pinakes.qa.results import JudgedPair, Verdict, encode_pair, pair_key
 from pinakes.qa.run.plan import RunPlan
-from pinakes.qa.run.run_folder import begin_run
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.run.run_folder import PairsFile, begin_run
+from pinakes.qa.sample import Drawn
 from pinakes.row_store.port import get_row
 
 TIME_MS = 1 << 42

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as some
 from pair_results import RESULT, VIEW
 
-from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.results.pair_xml import NAMESPACE, pair_xml
+from pinakes.qa.export import NAMESPACE, pair_xml
+from pinakes.qa.results import Verdict
 from pinakes.qa.snapshot import Outcome
 
 IN = {"": NAMESPACE}

@@ -11,7 +11,7 @@ from pinakes.access.byte_range import parse_range
 from pinakes.catalog.captures import Capture
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.capture_keys import encode_capture_key
-from pinakes.qa.replay.choice import Candidate, by_preference, distance_of, reason_to_skip
+from pinakes.qa.replay.index_lookup import Candidate, by_preference, distance_of, reason_to_skip
 from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http.message import HttpHead
 

@@ -14,13 +14,11 @@ from review_scene import RUN, pairs_of, result, rows_in, write_run, write_sample
 
 from pinakes.cli import main
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.qa.report.extent import Extent, read_extent
-from pinakes.qa.report.judged_pairs import read_pairs
 from pinakes.qa.report.pages import PAIRS_A_PAGE, cause_of, summary, write_report
-from pinakes.qa.results.pair_line import JudgedPair
-from pinakes.qa.results.pair_result import PairResult, Verdict
+from pinakes.qa.results import JudgedPair, PairResult, Verdict
 from pinakes.qa.review.judgement import Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import put_judgement
+from pinakes.qa.run.run_folder import Extent, read_extent, read_pairs
 from pinakes.qa.snapshot import Outcome
 
 

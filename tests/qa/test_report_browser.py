@@ -10,8 +10,7 @@ import pytest
 from review_scene import result, with_images
 
 from pinakes.qa.report.pages import PAIRS_A_PAGE, write_report
-from pinakes.qa.results.pair_line import JudgedPair
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import JudgedPair, Verdict
 
 pytest.importorskip("selenium", reason="the extra qa is not here: make dev-qa")
 

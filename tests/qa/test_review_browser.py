@@ -12,7 +12,7 @@ import pytest
 from review_process import Serving, serving
 from review_scene import RUN, pairs_of, result, rows_in, view, with_images, write_run, write_sample
 
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.review.judgement_rows import read_judgements
 from pinakes.qa.snapshot import Outcome
 
@@ -71,7 +71,7 @@ def page(driver: Chrome, server: Serving) -> Iterator[Page]:
 
 def ids(run: Path) -> dict[str, Any]:
     lines = (run / RUN / "pairs.jsonl").read_bytes().splitlines()
-    from pinakes.qa.results.pair_line import decode_pair
+    from pinakes.qa.results import decode_pair
 
     return {
         pair.judged.result.url: pair

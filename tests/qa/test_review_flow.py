@@ -11,8 +11,7 @@ import pytest
 from review_process import Serving, serving
 from review_scene import RUN, pairs_of, result, rows_in, view, with_images, write_run
 
-from pinakes.qa.results.pair_line import decode_pair
-from pinakes.qa.results.pair_result import UNSEEN, Verdict
+from pinakes.qa.results import UNSEEN, Verdict, decode_pair
 from pinakes.qa.review.judgement import Judgement
 from pinakes.qa.review.judgement_rows import scan_judgements
 

@@ -14,10 +14,9 @@ from review_scene import RUN, Review, pairs_of, result, reviewing, rows_in, writ
 from pinakes.errors import Conflict, InputRefused, StoreUnavailable
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.qa_cells import Annotation, SignOff
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.review.board import LOOK_AGAIN_S, Board
-from pinakes.qa.review.filters import Filter
-from pinakes.qa.review.judgement import BlindTo, Judgement, Label, Role, Statement
+from pinakes.qa.review.judgement import BlindTo, By, Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import (
     RunState,
     put_judgement,
@@ -27,7 +26,7 @@ from pinakes.qa.review.judgement_rows import (
     scan_judgements,
     scan_settled,
 )
-from pinakes.qa.review.settled import By
+from pinakes.qa.review.visible_pair import Filter
 from pinakes.row_store.port import Put
 from pinakes.row_store.sqlite.store import EmbeddedRowStore
 

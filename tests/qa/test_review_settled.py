@@ -9,25 +9,28 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from pinakes.errors import InputRefused
-from pinakes.qa.review.assignment import (
+from pinakes.qa.review.judgement import (
+    NAME_CHARACTERS,
+    NOTE_CHARACTERS,
+    By,
+    Judgement,
+    Label,
+    Role,
+    Standing,
+    Statement,
+    clean_name,
+    newest_by_author,
+    same_author,
+    settled,
+    standing,
+)
+from pinakes.qa.review.reviewed_pair import (
     AUDIT_AT_LEAST,
     audit_order,
     audit_size,
     hides_verdict,
     judgements_needed,
 )
-from pinakes.qa.review.judgement import (
-    NAME_CHARACTERS,
-    NOTE_CHARACTERS,
-    Judgement,
-    Label,
-    Role,
-    Statement,
-    clean_name,
-    newest_by_author,
-    same_author,
-)
-from pinakes.qa.review.settled import By, Standing, settled, standing
 
 A, R, U = Label.ACCEPT, Label.REJECT, Label.UNSURE
 

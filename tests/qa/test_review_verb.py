@@ -13,7 +13,7 @@ import pytest
 from review_process import Serving, command, serving
 from review_scene import RUN, pairs_of, result, rows_in, write_run, write_sample
 
-from pinakes.qa.results.pair_rows import put_results
+from pinakes.qa.result_rows import put_results
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300

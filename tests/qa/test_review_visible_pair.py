@@ -11,13 +11,11 @@ from review_scene import RUN, Review, pairs_of, result, reviewing, view
 
 from pinakes.access.display import display_lines, display_text
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
-from pinakes.qa.results.pair_line import JudgedPair
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import JudgedPair, Verdict
 from pinakes.qa.review.answers import pair_answer
-from pinakes.qa.review.filters import HIDDEN, STATES, Filter, parse_filter
 from pinakes.qa.review.judgement import BlindTo, Label, Statement
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs, site_of
-from pinakes.qa.review.visible_pair import VisiblePair
+from pinakes.qa.review.visible_pair import HIDDEN, STATES, Filter, VisiblePair, parse_filter
 
 ACCEPT, REJECT = Statement(label=Label.ACCEPT), Statement(label=Label.REJECT, faults=("layout",))
 UNSURE = Statement(label=Label.UNSURE)

@@ -9,11 +9,11 @@ import pytest
 from drawn_pages import page, seen
 from snapshots import SHOWN
 
-from pinakes.qa.compare.aspects import ASPECTS
+from pinakes.qa.compare.drawn_elements import ASPECTS
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features
 from pinakes.qa.judging.model import load_model
 from pinakes.qa.replay.page_log import Exchange, Outcome, PageLog
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.run.decision import Decision, given_height, judge_across, judge_looks, prove
 from pinakes.qa.snapshot import Box, Rect
 

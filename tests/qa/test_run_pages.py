@@ -25,10 +25,10 @@ from pinakes.errors import StoreUnavailable
 from pinakes.profile import open_stores
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.replay.proxy import ReplayProxy
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
-from pinakes.qa.sample.draw import Drawn, draw
+from pinakes.qa.sample import Drawn, draw
 from pinakes.qa.snapshot import Outcome, Snapshot
 from pinakes.qa.views.side import ReplaySide
 

@@ -13,14 +13,10 @@ from pair_results import RESULT
 from pinakes.catalog.pages import Page
 from pinakes.errors import Busy, ConfigError, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.name_keys import PairKey
-from pinakes.qa.results.pair_key import pair_key
-from pinakes.qa.results.pair_line import JudgedPair, decode_pair, encode_pair
-from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.run.pairs_file import PairsFile
+from pinakes.qa.results import JudgedPair, Verdict, decode_pair, encode_pair, pair_key
 from pinakes.qa.run.plan import Pair, RunPlan, decode_plan, encode_plan
-from pinakes.qa.run.run_folder import RUN, SAMPLE, begin_run
-from pinakes.qa.sample.draw import Drawn
-from pinakes.qa.sample.drawn_line import decode_drawn, encode_drawn
+from pinakes.qa.run.run_folder import RUN, SAMPLE, PairsFile, begin_run
+from pinakes.qa.sample import Drawn, decode_drawn, encode_drawn
 from pinakes.qa.snapshot import Rect
 
 PLAN = RunPlan(run="qa-1", act_time_ms=1)

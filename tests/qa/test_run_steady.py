@@ -17,11 +17,11 @@ from pinakes.catalog.pages import Page
 from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels
 from pinakes.qa.replay.page_log import PageLog
-from pinakes.qa.results.pair_result import PairResult, Verdict
+from pinakes.qa.results import PairResult, Verdict
 from pinakes.qa.run.decision import STEADY
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample import Drawn
 from pinakes.qa.snapshot import Fontless, Outcome, Rect, Snapshot
 from pinakes.qa.views.side import LookResult
 

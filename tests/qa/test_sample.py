@@ -16,8 +16,7 @@ from pinakes.catalog.pages import Page, page_of, pages_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.urlkey import urlkey
-from pinakes.qa.sample.draw import Drawn, draw
-from pinakes.qa.sample.hosts import host_of
+from pinakes.qa.sample import Drawn, draw
 
 
 def page(number: int, site: str = "example.org", media_type: str = "text/html") -> Page:
@@ -97,20 +96,6 @@ def test_home_pages_and_seeds_are_always_in_and_stand_for_themselves() -> None:
 )
 def test_the_page_of_a_hosts_root(url: str, is_home: bool) -> None:
     assert Page(urlkey(url), "20260101000000", url, "text/html", b"k").is_home is is_home
-
-
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("http://me@WWW.A.org:8080/b", "www.a.org"),
-        ("http://[::1]/", "::1"),
-        ("urn:a:b", None),
-        ("http://[foo/bar", None),
-        ("http://exam\u2100ple.com/", None),
-    ],
-)
-def test_the_host_of_any_url(url: str, host: str | None) -> None:
-    assert host_of(url) == host
 
 
 def test_what_is_no_page_is_not_looked_at(landed: Scene) -> None:

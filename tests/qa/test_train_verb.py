@@ -18,8 +18,7 @@ from pinakes.config import load_configuration
 from pinakes.hbase_schema.name_keys import encode_pair_key
 from pinakes.profile import open_stores
 from pinakes.qa.judging.model import load_model
-from pinakes.qa.results.pair_key import pair_key
-from pinakes.qa.results.pair_result import PairResult
+from pinakes.qa.results import PairResult, pair_key
 from pinakes.qa.review.judgement import Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import put_judgement
 from pinakes.qa.training.labelled import labelled_pair

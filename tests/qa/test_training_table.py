@@ -14,7 +14,7 @@ pytest.importorskip("sklearn", reason="the extra qa is not here: make dev-qa")
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.qa.compare.pairs import feature_names
 from pinakes.qa.judging.model import NAMES, Model, load_model
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.training.figures import Judged, figures
 from pinakes.qa.training.fitting import DECISIVE, fit, judge_all, split
 from pinakes.qa.training.labelled import LabelledPair, read_table, write_table

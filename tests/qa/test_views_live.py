@@ -25,13 +25,12 @@ from scripted_server import Script, ScriptedServer, answer, scripted
 
 from pinakes.cli import main
 from pinakes.qa.replay.certificates import Authority
-from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.results import Verdict
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views import recording as recordings
-from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT, describe_gap, verdict_given_gap
 from pinakes.qa.views.live import LiveSide, NotPublic, Pauses, live_session
 from pinakes.qa.views.recording import Recording
-from pinakes.qa.views.side import Side
+from pinakes.qa.views.side import CHANGED, CHANGED_SHOT, Side, describe_gap, verdict_given_gap
 from pinakes.qa.views.upstream import Origin
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record

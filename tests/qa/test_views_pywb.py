@@ -17,8 +17,7 @@ from wayback_server import installed_tools, plain_environment, wayback
 from pinakes.config import user_folder
 from pinakes.errors import PinakesError
 from pinakes.qa.browsers.browser_list import browser_named, installed
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import open_browser
+from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import compare_pair, reasons
 from pinakes.qa.replay.certificates import Authority

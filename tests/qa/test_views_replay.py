@@ -14,14 +14,13 @@ from asking import AskingBrowser
 from browsing import MOMENT, Client
 from landed_stores import LandedStore, page
 
-from pinakes.qa.browsers.starting import open_browser
+from pinakes.qa.browsers.session import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.snapshot import Outcome, Snapshot
-from pinakes.qa.views.main_exchange import main_exchange
-from pinakes.qa.views.side import ReplaySide
+from pinakes.qa.views.side import ReplaySide, main_exchange
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 SITE = "http://example.org"

@@ -16,19 +16,18 @@ from pinakes.catalog.pages import Page
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import LoadedSnapshot
-from pinakes.qa.results.pair_result import PairResult, Verdict
-from pinakes.qa.run.opening import _Sides
+from pinakes.qa.results import PairResult, Verdict
+from pinakes.qa.run.opening import AsWideAsStored, SideOpener, window_of
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample import Drawn
 from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
-from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT
-from pinakes.qa.views.opening import AsWideAsStored, SideOpener, window_of
-from pinakes.qa.views.side import LookResult, Side
+from pinakes.qa.views.side import CHANGED, CHANGED_SHOT, LookResult, Side
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 URL = "http://example.org/"
+PLAN = RunPlan(run="r", act_time_ms=1)
 DRAWN = Drawn(
     page=Page(urlkey="org,example)/", second="20200102030405", url=URL, media_type="text/html",
               row_key=b"key"),
@@ -164,16 +163,15 @@ def test_views_are_opened_and_closed(tmp_path: Path) -> None:
         return Pointed()
 
     with ExitStack() as stack:
-        views = SideOpener(_NoStores(), tmp_path, stack)  # type: ignore[arg-type]
+        views = SideOpener(PLAN, _NoStores(), tmp_path, stack)  # type: ignore[arg-type]
         own = stack.enter_context(ExitStack())
-        sides = [views.access("http://w.example/c", browser, own), views.live(browser, own)]
-        sides += [views.live(browser, own), views.replay("before", browser, own)]
+        named = ["access:http://w.example/c", "live", "live", "before"]
+        sides = [views.open(view, browser, own) for view in named]
         kinds = ["access:http://w.example/c", "live", "live", "replay:before"]
         assert [side.kind for side in sides] == kinds
         assert [side.browser for side in sides] == ["b"] * 4
-        assert views.stored().kind == "stored"
         with pytest.raises(ConfigError, match="access system"):
-            views.access("nothing", browser, own)
+            views.open("access:nothing", browser, own)
         assert all(map(_listens, sides))
         own.close()  # what is one browser's ends with it
         assert not any(map(_listens, sides))
@@ -204,8 +202,8 @@ def test_a_width_that_is_closed_leaves_no_port(
     plan = RunPlan(run="r", act_time_ms=1, reference="stored", other=view)
     sides: list[Side] = []
     with ExitStack() as stack:
-        opener = SideOpener(_NoStores(), tmp_path / "run", stack)  # type: ignore[arg-type]
-        stored, wide = _Sides(plan, opener, stack).open_all()
+        opener = SideOpener(plan, _NoStores(), tmp_path / "run", stack)  # type: ignore[arg-type]
+        stored, wide = opener.open_all()
         assert stored.kind == "stored"
         assert isinstance(wide, AsWideAsStored)
         for width in range(800, 800 + 8):

@@ -17,15 +17,19 @@ from stored_screenshots import encoded, kept, picture
 
 from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.qa.browsers.kept import png_size, read_image
-from pinakes.qa.compare.aspects import ASPECTS
+from pinakes.qa.compare.drawn_elements import ASPECTS
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features, reasons
 from pinakes.qa.compare.pixels import read_pixels
 from pinakes.qa.snapshot import Box, Outcome, Pictures, Rect, Resource, Snapshot, Styles
 from pinakes.qa.views import stored as stored_module
-from pinakes.qa.views.comparable_with_stored import comparable_with_stored
 from pinakes.qa.views.side import Side
-from pinakes.qa.views.stored import StoredScreenshots, StoredSide
-from pinakes.qa.views.stored_image import as_png, jpeg_size
+from pinakes.qa.views.stored import (
+    StoredScreenshots,
+    StoredSide,
+    as_png,
+    comparable_with_stored,
+    jpeg_size,
+)
 
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 URL = "http://example.org/A?b=1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pinakes.qa.results.pair_result import PairResult, Verdict, View
+from pinakes.qa.results import PairResult, Verdict, View
 from pinakes.qa.snapshot import Outcome
 
 VIEW = View(

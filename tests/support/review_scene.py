@@ -13,16 +13,13 @@ from typing import Any
 
 from pinakes.catalog.pages import Page
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.qa.report.extent import read_extent
-from pinakes.qa.results.pair_line import PAIRS, JudgedPair, encode_pair
-from pinakes.qa.results.pair_result import PairResult, Verdict, View
+from pinakes.qa.results import PAIRS, JudgedPair, PairResult, Verdict, View, encode_pair
 from pinakes.qa.review.board import Board
-from pinakes.qa.review.images import RunImages
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs
-from pinakes.qa.review.site import ReviewSite
+from pinakes.qa.review.site import ReviewSite, RunImages
 from pinakes.qa.run.plan import RunPlan
-from pinakes.qa.run.run_folder import begin_run
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.run.run_folder import begin_run, read_extent
+from pinakes.qa.sample import Drawn
 from pinakes.qa.snapshot import Outcome
 from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
 from pinakes.row_store.sqlite.store import EmbeddedRowStore

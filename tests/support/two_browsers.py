@@ -11,8 +11,7 @@ from loopback_proxy import Answer, Pages, serving
 
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.looking import Limits
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import open_browser
+from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Viewport
 
 

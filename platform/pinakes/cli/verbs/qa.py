@@ -16,10 +16,10 @@ from pinakes.cli.verbs.qa_pages import PageChoice, add_pages, choice_of, drawn_p
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.profile import open_stores
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample import Drawn
 
 if TYPE_CHECKING:
-    from pinakes.qa.results.pair_line import JudgedPair
+    from pinakes.qa.results import JudgedPair
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,9 +66,11 @@ def _configure_report(parser: argparse.ArgumentParser) -> None:
 
 def _report(folder: Path, configuration: Configuration | None, console: Console) -> Exit:
     """With what people settled, if a configuration names the store."""
-    from pinakes.qa.report.extent import read_extent
-    from pinakes.qa.report.judged_pairs import read_pairs  # needs the extra
     from pinakes.qa.report.pages import write_report
+    from pinakes.qa.run.run_folder import (
+        read_extent,
+        read_pairs,  # needs the extra
+    )
 
     pairs = read_pairs(folder)
     extent = read_extent(folder, pairs)
@@ -89,7 +91,7 @@ def _labels(
     """What people settled, by the place of a pair."""
     from pinakes.cli.verbs.qa_settled import settled_pairs
     from pinakes.hbase_schema.name_keys import encode_pair_key
-    from pinakes.qa.results.pair_key import pair_key
+    from pinakes.qa.results import pair_key
 
     with open_stores(configuration) as stores:
         settled = {

@@ -17,7 +17,7 @@ from pinakes.errors import ConfigError
 from pinakes.profile import open_stores
 
 if TYPE_CHECKING:
-    from pinakes.qa.export.tables import ExportedPair
+    from pinakes.qa.export import ExportedPair
 
 SCREENSHOT_KINDS = ("csv", "json", "xml", "pagelyzer")
 
@@ -48,32 +48,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write it."""
-    from pinakes.qa.export import tables
-    from pinakes.qa.export.xml_archive import write_xml_archive
-    from pinakes.qa.report.judged_pairs import read_pairs
+    from pinakes.qa import export
     from pinakes.qa.review.reviewed_pair import reviewed_pairs
+    from pinakes.qa.run.run_folder import read_pairs
 
     form = arguments.form or "csv"
     if form == "xml" and not arguments.missing:
         pairs, _ = reviewed_pairs(read_pairs(arguments.folder))
         with output_file(arguments.output, console) as out:
-            count = write_xml_archive((pair.judged.result for pair in pairs), out)
+            count = export.write_xml_archive((pair.judged.result for pair in pairs), out)
         console.say(f"{count_of(count, 'document')}")
         return Exit.DONE
     if arguments.missing:
         if arguments.form in ("xml", "pagelyzer"):
             raise ConfigError("--missing needs --as csv or json, or none")
         results = (pair.result for pair in read_pairs(arguments.folder))
-        lines = _missing_lines(tables.missing_urls(results), arguments.form)
+        lines = _missing_lines(export.missing_urls(results), arguments.form)
     else:
         settled = _settled(arguments.folder, configuration_of(arguments), console)
         lines = {
-            "csv": lambda: list(tables.csv_lines(settled)),
-            "json": lambda: [f"{json.dumps(tables.as_object(pair))}\n" for pair in settled],
-            "pagelyzer": lambda: list(tables.pagelyzer_lines(settled)),
+            "csv": lambda: list(export.csv_lines(settled)),
+            "json": lambda: [f"{json.dumps(export.as_object(pair))}\n" for pair in settled],
+            "pagelyzer": lambda: list(export.pagelyzer_lines(settled)),
         }[form]()
     with output_file(arguments.output, console) as out:
-        out.writelines(map(tables.encode_line, lines))
+        out.writelines(map(export.encode_line, lines))
     return Exit.DONE
 
 
@@ -81,7 +80,7 @@ def _missing_lines(urls: list[tuple[str, int]], form: str | None) -> list[str]:
     if form == "json":
         return [f"{json.dumps({'url': url, 'pages': pages})}\n" for url, pages in urls]
     if form == "csv":
-        from pinakes.qa.export.tables import csv_line
+        from pinakes.qa.export import csv_line
 
         return [csv_line(("url", "pages")), *(csv_line(entry) for entry in urls)]
     return [f"{url}\n" for url, _ in urls]
@@ -90,7 +89,7 @@ def _missing_lines(urls: list[tuple[str, int]], form: str | None) -> list[str]:
 def _settled(folder: Path, configuration: Configuration, console: Console) -> list[ExportedPair]:
     """The pairs, the worst first, with their settlements from the store."""
     from pinakes.cli.verbs.qa_settled import settled_pairs
-    from pinakes.qa.export.tables import ExportedPair
+    from pinakes.qa.export import ExportedPair
 
     with open_stores(configuration) as stores:
         return [

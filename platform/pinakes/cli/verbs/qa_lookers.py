@@ -14,11 +14,11 @@ from pinakes.cli.frame.store_jobs import require_jobs
 from pinakes.config import Configuration
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.profile import open_stores
-from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.results import JudgedPair
 from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample import Drawn
 from pinakes.warc.file_progress import Advance
 from pinakes.workers import Died, Workers
 
@@ -54,7 +54,7 @@ def lookers_by_job(configuration: Configuration, folder: Path, console: Console)
         ConfigError: YARN is not configured.
         MissingExtra: an extra that jobs need is missing.
     """
-    from pinakes.qa.job.by_job import PagesByJob  # needs the extra
+    from pinakes.qa.run.by_job import PagesByJob  # needs the extra
 
     require_jobs("hadoop", configuration)
 

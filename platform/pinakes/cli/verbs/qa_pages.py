@@ -15,8 +15,7 @@ from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
 from pinakes.profile import Stores
-from pinakes.qa.sample.draw import Drawn, draw
-from pinakes.qa.sample.listed import Population
+from pinakes.qa.sample import Drawn, Population, draw
 
 _SIZE = 500
 _NOT_LANDED = (FileState.LANDING, FileState.LOADING, FileState.REFUSED)

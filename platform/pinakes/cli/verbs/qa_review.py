@@ -41,13 +41,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Print the address, with the token for writing, and answer until a signal ends it: exit 5."""
     # Imported here, so that other verbs of QA start without a web server.
     from pinakes.access.asgi_site import AsgiSite
-    from pinakes.qa.report.extent import read_extent
-    from pinakes.qa.report.judged_pairs import read_pairs
-    from pinakes.qa.results.pair_rows import is_known
+    from pinakes.qa.result_rows import is_known
     from pinakes.qa.review.board import Board
-    from pinakes.qa.review.images import RunImages
     from pinakes.qa.review.reviewed_pair import reviewed_pairs
-    from pinakes.qa.review.site import HEADERS, ReviewSite
+    from pinakes.qa.review.site import HEADERS, ReviewSite, RunImages
+    from pinakes.qa.run.run_folder import read_extent, read_pairs
 
     configuration, folder = configuration_of(arguments), arguments.folder
     judged = read_pairs(folder)

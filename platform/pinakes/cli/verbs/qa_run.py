@@ -23,12 +23,10 @@ from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.profile import Stores, open_stores
 from pinakes.qa.judging.model import NAMES, Model, decode_model, encode_model
-from pinakes.qa.results.pair_key import view_name
-from pinakes.qa.results.pair_result import PairResult, Verdict
-from pinakes.qa.results.pair_rows import put_results
-from pinakes.qa.run.pairs_file import PairsFile
+from pinakes.qa.result_rows import put_results
+from pinakes.qa.results import PairResult, Verdict, view_name
 from pinakes.qa.run.plan import BENIGN, LIVE, RunPlan, encode_plan
-from pinakes.qa.run.run_folder import begin_run
+from pinakes.qa.run.run_folder import PairsFile, begin_run
 from pinakes.qa.snapshot import Rect
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from pinakes.cli.frame.output import Console
 from pinakes.profile import Stores
-from pinakes.qa.report.judged_pairs import read_pairs
-from pinakes.qa.results.pair_rows import is_known
+from pinakes.qa.result_rows import is_known
+from pinakes.qa.review.judgement import Settled
 from pinakes.qa.review.judgement_rows import scan_settled
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs
-from pinakes.qa.review.settled import Settled
+from pinakes.qa.run.run_folder import read_pairs
 
 
 def settled_pairs(

@@ -1,26 +1,28 @@
 """A job that judges pages: each task has its own browsers; no reduce step.
 
-    python -m pinakes.qa.job.judge_pages -r inline|local|hadoop --plan FILE LIST...
+    python -m pinakes.qa.run.judge_pages -r inline|local|hadoop --plan FILE LIST...
 
-LIST has lines of `page_lines`; the output has a line for each pair, as in `pairs.jsonl`.  Each
-task writes its images as one ZIP file to `_written` of the output: HDFS is not made for many
-small files.
+LIST has a line a page, with its pairs to judge; the output has a line for each pair, as in
+`pairs.jsonl`.  Each task writes its images as one ZIP file to `_written` of the output: HDFS is not
+made for many small files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 from zipfile import ZIP_STORED, ZipFile
 
+from pinakes.errors import MalformedRecord
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_MAPS, ArchiveJob
 from pinakes.mr_jobs.extra import jobconf_from_env
-from pinakes.qa.job.page_lines import decode_page
-from pinakes.qa.results.pair_line import encode_pair
+from pinakes.qa.results import encode_pair
 from pinakes.qa.run.opening import open_judge
-from pinakes.qa.run.plan import decode_plan
+from pinakes.qa.run.plan import Pair, decode_plan
+from pinakes.qa.sample import Drawn, decode_drawn, encode_drawn
 
 
 class JudgePagesJob(ArchiveJob):
@@ -59,6 +61,24 @@ class JudgePagesJob(ArchiveJob):
                     archive.write(path, path.name)
             aside.publish(f"images-{task}.zip")
         self.end_task()
+
+
+def encode_page(drawn: Drawn, pairs: Sequence[Pair]) -> str:
+    """One line of ASCII, without its end."""
+    return json.dumps({"drawn": encode_drawn(drawn), "pairs": [list(pair) for pair in pairs]})
+
+
+def decode_page(line: bytes) -> tuple[Drawn, list[Pair]]:
+    """Undo `encode_page`.
+
+    Raises:
+        MalformedRecord: not such a line.
+    """
+    try:
+        entry = json.loads(line)
+        return decode_drawn(entry["drawn"]), [Pair(*pair) for pair in entry["pairs"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise MalformedRecord(f"not a page of a QA run: {error}") from error
 
 
 if __name__ == "__main__":

@@ -15,10 +15,8 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts, QaVerdict
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.name_keys import encode_pair_key, pairs_of
 from pinakes.hbase_schema.qa_cells import PairScores, PairVerdict
+from pinakes.qa.results import PairResult, Verdict, pair_key
 from pinakes.row_store.port import Put, RowStore
-
-from .pair_key import pair_key
-from .pair_result import PairResult, Verdict
 
 _CAPTURES = "captures"
 

@@ -32,11 +32,11 @@ from pinakes.mr_jobs.driver.running import JobRequest, run_job
 from pinakes.mr_jobs.driver.submission import job_folder
 from pinakes.profile import open_folder
 from pinakes.qa.browsers.kept import keep_image
-from pinakes.qa.job.judge_pages import JudgePagesJob
-from pinakes.qa.job.page_lines import encode_page
-from pinakes.qa.results.pair_line import JudgedPair, decode_pair
-from pinakes.qa.run.plan import Pair, RunPlan, encode_plan
-from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.results import JudgedPair, decode_pair
+from pinakes.qa.sample import Drawn
+
+from .judge_pages import JudgePagesJob, encode_page
+from .plan import Pair, RunPlan, encode_plan
 
 PAGES_A_TASK = 50
 PAGES_A_WAVE = 2_000

@@ -1,8 +1,12 @@
-"""Pairs as lines: CSV, JSON, and the list that Pagelyzer is trained on.  Pure.
+r"""Results and judgements of a run in formats of other tools: CSV, JSON, XML, Pagelyzer's list.
 
 Pagelyzer's list (openpreserve/pagelyzer, `ScapeTrain`) has a label and two images in a line,
 separated by tabs: 1 similar, 0 dissimilar, 2 ignored.  What people settled takes precedence over
 the machine's verdict.
+
+The schema of XML documents is docs/qa/pair.xsd.  XML 1.0 cannot represent most control characters
+and surrogates, and turns a carriage return into a line feed; archived URLs and titles may contain
+all of these.  They are written as `\uXXXX`, and a backslash as two.
 """
 
 from __future__ import annotations
@@ -12,13 +16,13 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
+from xml.etree.ElementTree import Element, SubElement, tostring
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pinakes.access.display import escaped
-from pinakes.qa.results.pair_line import JudgedPair
-from pinakes.qa.results.pair_result import PairResult, Verdict, View
-from pinakes.qa.review.judgement import Label
-from pinakes.qa.review.settled import Settled
+from pinakes.qa.results import JudgedPair, PairResult, Verdict, View
+from pinakes.qa.review.judgement import Label, Settled
 
 _LABELS = {
     Verdict.SIMILAR: 1,
@@ -154,3 +158,80 @@ def _harmless(cell: object) -> object:
 def encode_line(line: str) -> bytes:
     r"""UTF-8; the bytes of a URL that was none as they were, other surrogates as `\uXXXX`."""
     return _LONE_SURROGATES.sub(escaped, line).encode("utf-8", "surrogateescape")
+
+
+NAMESPACE = "urn:x-pinakes:qa:pair:1"
+# https://www.w3.org/TR/xml/#charsets and #sec-line-ends, and the backslash of the escapes.
+_UNWRITABLE = re.compile(r"[^\t\n\x20-\x5b\x5d-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def pair_xml(result: PairResult) -> bytes:
+    """The document in UTF-8; equal results give equal bytes."""
+    root = Element("pair", {"xmlns": NAMESPACE, "run": _text(result.run)})
+    for name in ("url", "date", "capture_key"):
+        _add(root, name, getattr(result, name))
+    _add_view(root, "reference", result.reference)
+    _add_view(root, "other", result.other)
+    features = SubElement(root, "features", {"milliseconds": str(result.milliseconds)})
+    for name, value in sorted(result.features.items()):
+        SubElement(features, "feature", {"name": _text(name), "value": repr(float(value))})
+    SubElement(
+        root,
+        "verdict",
+        {
+            "is": result.verdict.value,
+            "confidence": repr(float(result.confidence)),
+            "model": _text(result.model),
+        },
+    )
+    _add_all(root, "reason", result.reasons)
+    for change in result.changes:
+        names = ("x", "y", "width", "height")
+        SubElement(root, "change", dict(zip(names, map(str, change), strict=True)))
+    encoded: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return encoded + b"\n"
+
+
+def _add_view(root: Element, name: str, view: View) -> None:
+    attributes = {
+        "view": _text(view.kind),
+        "browser": _text(view.browser),
+        "browser_version": _text(view.browser_version),
+        "outcome": view.outcome.value,
+        "milliseconds": str(view.milliseconds),
+    }
+    if view.image is not None:
+        attributes["image"] = _text(view.image)
+    element = SubElement(root, name, attributes)
+    _add_all(element, "reason", view.reasons)
+    _add_all(element, "missed", view.missed)
+
+
+def _add_all(root: Element, name: str, texts: Iterable[str]) -> None:
+    for text in texts:
+        _add(root, name, text)
+
+
+def _add(root: Element, name: str, text: str) -> None:
+    SubElement(root, name).text = _text(text)
+
+
+def _text(text: str) -> str:
+    return _UNWRITABLE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "\\\\" if match[0] == "\\" else escaped(match)
+
+
+def write_xml_archive(results: Iterable[PairResult], out: BinaryIO) -> int:
+    """Write `000001.xml`, `000002.xml`, …, by docs/qa/pair.xsd; how many.
+
+    Equal results give equal bytes.
+    """
+    count = 0
+    with ZipFile(out, "w", ZIP_DEFLATED) as archive:
+        for result in results:
+            count += 1
+            archive.writestr(ZipInfo(f"{count:06d}.xml"), pair_xml(result), ZIP_DEFLATED)
+    return count

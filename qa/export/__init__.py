@@ -1,1 +1,0 @@
-"""Results and judgements in formats of other tools."""
