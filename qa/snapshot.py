@@ -1,4 +1,4 @@
-"""The capture of one page by one browser: frozen values, and their JSON.
+"""The capture of one page by one browser: frozen values, made of decoded JSON.
 
 Images are files beside it, named by their digest, so that a snapshot is small whatever the page.
 Every list is bounded, with the total beside it.
@@ -7,9 +7,8 @@ Layer: the lowest of `pinakes.qa`; standard library only, no IO.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime, timezone
+from dataclasses import dataclass, fields
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from types import UnionType
@@ -17,7 +16,6 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pinakes.errors import MalformedRecord
 
-SCHEMA = 1
 Value = TypeVar("Value")
 
 
@@ -217,30 +215,6 @@ class Snapshot:
         return self.image is not None and self.image.height < (self.page_height or 0)
 
 
-def encode_snapshot(snapshot: Snapshot) -> bytes:
-    """One JSON object in UTF-8, schema version first; equal snapshots give equal bytes."""
-    document = {"schema": SCHEMA, **asdict(snapshot)}
-    text = json.dumps(document, ensure_ascii=False, default=_format, separators=(",", ":"))
-    # Pages may contain lone surrogates, which UTF-8 cannot encode.
-    return text.encode("utf-8", "surrogatepass")
-
-
-def decode_snapshot(encoded: bytes) -> Snapshot:
-    """Undo `encode_snapshot`.
-
-    Raises:
-        MalformedRecord: not a snapshot, or one of a later schema.
-    """
-    try:
-        document = json.loads(encoded.decode("utf-8", "surrogatepass"))
-        if document.pop("schema") != SCHEMA:
-            raise MalformedRecord(f"not a snapshot of schema {SCHEMA}")
-        snapshot: Snapshot = _value(Snapshot, document)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise MalformedRecord(f"not a snapshot: {type(error).__name__}: {error}") from error
-    return snapshot
-
-
 def value_of(cls: type[Value], document: object) -> Value:
     """A value of this module from decoded JSON.
 
@@ -252,12 +226,6 @@ def value_of(cls: type[Value], document: object) -> Value:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise MalformedRecord(f"not a {cls.__name__}: {error}") from error
     return value
-
-
-def _format(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.astimezone(timezone.utc).isoformat()
-    raise TypeError(f"{type(value).__name__} in a snapshot")
 
 
 def _value(cls: Any, document: Any) -> Any:

@@ -24,11 +24,12 @@ from bench.qa_accuracy.peers import Measured, measure
 from bench.qa_accuracy.plan import FIRST, SECOND, plan_of, unaltered
 from bench.qa_accuracy.sites import SITES
 from bench.qa_training.in_processes import in_processes
+from bench.qa_training.kept_snapshots import read_snapshot
 from bench.qa_training.looks import look_at_all, read_looks
 from bench.qa_training.packages import fetch_all
 from bench.qa_training.pairs import PagePairs, Seeing, by_page, labelled_pairs
 from bench.qa_training.recorded import PackagedSite
-from pinakes.qa.browsers.kept import read_image, read_snapshot
+from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.judging.model import NAMES, load_model
 from pinakes.qa.training.figures import figures
 from pinakes.qa.training.fitting import judge_all

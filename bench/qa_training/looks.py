@@ -16,9 +16,9 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from bench.qa_training.kept_snapshots import write_snapshot
 from bench.qa_training.recorded import PackagedSite, Page, Recorded
 from bench.qa_training.serving import MOMENT, Shown
-from pinakes.qa.browsers.kept import write_snapshot
 from pinakes.qa.browsers.looking import Limits, Pins
 from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport

@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from bench.qa_training.kept_snapshots import read_snapshot
 from bench.qa_training.looks import Taken
-from pinakes.qa.browsers.kept import read_image, read_snapshot
+from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.compare.arrays_extra import cv2
 from pinakes.qa.compare.pairs import (
     Comparison,

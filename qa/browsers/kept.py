@@ -1,7 +1,6 @@
-"""Snapshots as files: images named by their digest, and a JSON document each.
+"""Images as files, named by their digest.
 
     FOLDER/SHA-256.png
-    FOLDER/NAME.json        an encoded `Snapshot`
 
 Written to a temporary file, synced and renamed.  Modes follow the umask, since folders of images
 are published on web servers.
@@ -15,9 +14,9 @@ import struct
 from hashlib import sha256
 from pathlib import Path
 
-from pinakes.errors import DigestMismatch, MalformedRecord
+from pinakes.errors import DigestMismatch
 from pinakes.qa.browsers.tab import PageRefused
-from pinakes.qa.snapshot import Image, Snapshot, decode_snapshot, encode_snapshot
+from pinakes.qa.snapshot import Image
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -64,23 +63,6 @@ def png_size(png: bytes) -> tuple[int, int] | None:
         return None
     width, height = struct.unpack(">II", png[16:24])
     return width, height
-
-
-def write_snapshot(file: Path, snapshot: Snapshot) -> None:
-    """Write it whole, or not at all."""
-    _write(file, encode_snapshot(snapshot))
-
-
-def read_snapshot(file: Path) -> Snapshot:
-    """Read what `write_snapshot` wrote.
-
-    Raises:
-        MalformedRecord: not a snapshot; names the file.
-    """
-    try:
-        return decode_snapshot(file.read_bytes())
-    except MalformedRecord as error:
-        raise MalformedRecord(error.message, file=str(file)) from error
 
 
 def _write(file: Path, content: bytes) -> None:

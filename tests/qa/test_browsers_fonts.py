@@ -10,12 +10,13 @@ import comparing  # noqa: F401
 import pytest
 from snapshots import SHOWN
 
+from bench.qa_training.kept_snapshots import decode_snapshot, encode_snapshot
 from pinakes.qa.browsers import fonts
 from pinakes.qa.browsers.fonts import fontless, points_of
 from pinakes.qa.judging.model import Model, Tree
 from pinakes.qa.results import Verdict
 from pinakes.qa.run.decision import FONTS, judge_looks
-from pinakes.qa.snapshot import Fontless, decode_snapshot, encode_snapshot
+from pinakes.qa.snapshot import Fontless
 
 FEATURES = {"image_there": 1.0}
 BOXES = Fontless(letters=40, total=100, scripts=("Cjk", "Hiragana"))

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 from loopback_proxy import Answer, Pages, page, serving
 
+from bench.qa_training.kept_snapshots import read_snapshot, write_snapshot
 from pinakes.config import user_folder
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import BROWSERS, browser_named, installed
-from pinakes.qa.browsers.kept import read_image, read_snapshot, write_snapshot
+from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.browsers.looking import Limits, Pins
 from pinakes.qa.browsers.processes import processes_of
 from pinakes.qa.browsers.session import Session, starter
