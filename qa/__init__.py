@@ -22,6 +22,6 @@ review      the web pages where people judge pairs, and their judgements in the 
 export      results as CSV, JSON, XML, and the list that Pagelyzer is trained on
 training    `pinakes qa train`: a model fitted to settled judgements as well
 
-Layer: below `pinakes.cli`, above `pinakes.mr_jobs`.  Most of it needs the extra `qa`; a module
-`*_extra` imports it.  Start reading at `run.page_judge`.
+Layer: below `pinakes.cli`, above `pinakes.mr_jobs`.  Most of it needs the extra `qa`.
+Start reading at `run.page_judge`.
 """

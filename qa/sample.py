@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from hashlib import blake2b
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.page_lists import PageLists, package_of
 from pinakes.catalog.pages import Page, pages_of
 from pinakes.errors import MalformedRecord
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
 from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import RowStore
 
 _ORDER_BYTES = 8
 _PAGE_BYTES = 600
@@ -112,11 +113,8 @@ def decode_drawn(line: str | bytes) -> Drawn:
     return Drawn(page, weight, is_always)
 
 
-Entries = Callable[[], Iterable[FileEntry]]
-
-
 class Population:
-    """The pages, by urlkey, by iteration.
+    """The pages of a crawl, by urlkey, by iteration.
 
     Of WACZ files that list pages, those that any of the lists names; of other files, all.
     Afterwards `unread` counts lines of lists that are no page, and `absent` listed pages that
@@ -124,18 +122,24 @@ class Population:
     """
 
     def __init__(
-        self, archive: ArchiveReader, entries: Entries, *, space: SortSpace = DEFAULT_SPACE
+        self,
+        rows: RowStore,
+        archive: ArchiveReader,
+        crawl: str | None,
+        *,
+        space: SortSpace = DEFAULT_SPACE,
     ) -> None:
-        """`entries` gives the crawl's files, and is called three times."""
+        """Of all crawls where that is None; the rows of files are read three times."""
+        self._rows = rows
         self._archive = archive
-        self._entries = entries
+        self._crawl = crawl
         self._space = space
         self.unread = 0
         self.absent = 0
 
     def __iter__(self) -> Iterator[Page]:
         """Memory: a few times `space`, and the names of the WACZ files."""
-        lists = PageLists(self._archive, self._entries())
+        lists = PageLists(self._archive, scan_entries(self._rows, self._crawl))
         packages = set()
         with Spool[str](space=self._space) as keys:
             for listed in lists:
@@ -144,7 +148,7 @@ class Population:
             self.unread = lists.unread
 
             def files(*, listing: bool) -> Iterator[FileEntry]:
-                for entry in self._entries():
+                for entry in scan_entries(self._rows, self._crawl):
                     if (package_of(entry.archive_file) in packages) is listing:
                         yield entry
 

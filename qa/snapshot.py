@@ -38,6 +38,21 @@ class Rect:
     width: int
     height: int
 
+    @property
+    def sides(self) -> tuple[int, int, int, int]:
+        """x, y, width, height."""
+        return self.x, self.y, self.width, self.height
+
+    @property
+    def area(self) -> int:
+        return self.width * self.height
+
+    def shared(self, other: Rect) -> int:
+        """The area that both cover."""
+        width = min(self.x + self.width, other.x + other.width) - max(self.x, other.x)
+        height = min(self.y + self.height, other.y + other.height) - max(self.y, other.y)
+        return max(0, width) * max(0, height)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
@@ -216,7 +231,7 @@ class Snapshot:
 
 
 def value_of(cls: type[Value], document: object) -> Value:
-    """A value of this module from decoded JSON.
+    """A value of a dataclass, for example of this module, from decoded JSON.
 
     Raises:
         MalformedRecord: a field is missing, unknown, or of another type.

@@ -32,7 +32,7 @@ from bench.qa_training.recorded import PackagedSite, Page
 from bench.qa_training.serving import MOMENT, Shown
 from pinakes.catalog.pages import Page as CataloguedPage
 from pinakes.qa.browsers.kept import read_image
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.arrays_extra import cv2, np

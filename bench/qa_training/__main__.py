@@ -29,9 +29,10 @@ from bench.qa_training.pairs import Seeing, by_page, labelled_pairs
 from bench.qa_training.plan import FIRST, SECOND, plan_of
 from bench.qa_training.recorded import PackagedSite
 from bench.qa_training.sites import SITES
+from bench.qa_training.table import write_table
 from pinakes.qa.judging.model import NAMES, encode_model
 from pinakes.qa.training.fitting import fit
-from pinakes.qa.training.labelled import LabelledPair, read_table, write_table
+from pinakes.qa.training.labelled import LabelledPair, read_table
 
 SEED = 11
 _SHUFFLED = 5

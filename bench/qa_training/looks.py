@@ -19,7 +19,7 @@ from pathlib import Path
 from bench.qa_training.kept_snapshots import write_snapshot
 from bench.qa_training.recorded import PackagedSite, Page, Recorded
 from bench.qa_training.serving import MOMENT, Shown
-from pinakes.qa.browsers.looking import Limits, Pins
+from pinakes.qa.browsers.page_scripts import Limits, Pins
 from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.certificates import Authority

@@ -22,7 +22,6 @@ from pinakes.qa.compare.pairs import (
     Comparison,
     LoadedSnapshot,
     compare_pair,
-    feature_names,
     features,
 )
 from pinakes.qa.compare.pixels import SCALE, Pixels, read_pixels
@@ -173,7 +172,7 @@ def labelled_pairs(
         yield (
             LabelledPair(
                 site=pair.first.site,
-                features=dict(zip(feature_names(), numbers, strict=True)),
+                features=numbers,
                 label=label,
                 pair=pair_of,
                 kind=kind if label == "dissimilar" else kind.replace("fault:", "unseen:"),

@@ -10,10 +10,9 @@ from email.message import Message
 
 from bench.qa_training.recorded import PackagedSite, Recorded
 from pinakes.qa.replay.answer_head import captured_head
-from pinakes.qa.replay.answers import Answer, own_answer
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.request import ProxyRequest
-from pinakes.qa.replay.sending import Sender, send_answer
+from pinakes.qa.replay.sending import Answer, Sender, own_answer, send_answer
 from pinakes.qa.replay.server import ProxyServer
 from pinakes.warc.http.message import HttpHead
 

@@ -16,10 +16,12 @@ from pathlib import Path
 
 from pinakes.config import user_folder
 from pinakes.errors import ConfigError
+from pinakes.extras import missing_extra
 from pinakes.qa.browsers.browser_list import Installed, Kind, browser_named, installed
 from pinakes.qa.browsers.chromium import ChromiumTab, PipedChromium
 from pinakes.qa.browsers.kept import keep_image
-from pinakes.qa.browsers.looking import Limits, Look, Pins, pinning, script
+from pinakes.qa.browsers.looking import Look
+from pinakes.qa.browsers.page_scripts import Limits, Pins, pinning, script
 from pinakes.qa.browsers.processes import Guard, killed_after
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Proxy, Tab, Viewport
 from pinakes.qa.snapshot import Outcome, Snapshot
@@ -233,14 +235,13 @@ def _start(installed: Installed, scratch: Path, proxy: Proxy, viewport: Viewport
     kind = installed.browser.kind
     if kind is Kind.PIPED_CHROMIUM:
         return ChromiumTab(PipedChromium(installed.program, scratch, proxy, viewport), viewport)
-    if kind is Kind.CHROMIUM:
-        from pinakes.qa.browsers.chromium_driver import open_chromium
-
-        return open_chromium(installed, scratch, proxy, viewport)
-    if kind is Kind.FIREFOX:
-        from pinakes.qa.browsers.firefox import open_firefox
-
-        return open_firefox(installed, scratch, proxy, viewport)
-    from pinakes.qa.browsers.webkitgtk import open_webkitgtk
-
-    return open_webkitgtk(installed, scratch, proxy, viewport)
+    try:
+        from pinakes.qa.browsers import chromium_driver, firefox, webkitgtk
+    except ImportError as error:
+        raise missing_extra(f"browsers need {error.name}", "qa") from error
+    openers: dict[Kind, Callable[[Installed, Path, Proxy, Viewport], Tab]] = {
+        Kind.CHROMIUM: chromium_driver.open_chromium,
+        Kind.FIREFOX: firefox.open_firefox,
+        Kind.WEBKITGTK: webkitgtk.open_webkitgtk,
+    }
+    return openers[kind](installed, scratch, proxy, viewport)

@@ -271,14 +271,7 @@ def _restless(
 
 
 def _is_masked(rect: Rect, masked: Sequence[Rect]) -> bool:
-    area = rect.width * rect.height
-    return any(2 * _common(rect, mask) > area for mask in masked)
-
-
-def _common(one: Rect, other: Rect) -> int:
-    width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
-    height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
-    return max(0, width) * max(0, height)
+    return any(2 * rect.shared(mask) > rect.area for mask in masked)
 
 
 def _shifts(pairs: Sequence[tuple[Drawn, Drawn]]) -> Iterator[tuple[Drawn, int]]:

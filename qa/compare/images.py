@@ -33,54 +33,37 @@ _BINS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDifference:
-    """Shares of the compared area, from 0 to 1, without masked tiles."""
+    """Shares of the compared area, from 0 to 1, without masked tiles; by default of one image."""
 
-    gone: float
+    gone: float = 0.0
     """Blocks of rows of the first image that the second lacks."""
-    new: float
+    new: float = 0.0
     """Rows of the second that the first lacks."""
-    moved: float
+    moved: float = 0.0
     """Rows of both at different heights."""
-    similarity: float
+    similarity: float = 1.0
     """Mean structural similarity of what both have; 1 is the same."""
-    similarity_low: float
+    similarity_low: float = 1.0
     """The same of the worst twentieth of tiles."""
-    changed_tiles: float
-    changed_pixels: float
-    emptied_tiles: float
+    changed_tiles: float = 0.0
+    changed_pixels: float = 0.0
+    emptied_tiles: float = 0.0
     """Tiles that are empty now and were not."""
-    filled_tiles: float
-    colour: float
+    filled_tiles: float = 0.0
+    colour: float = 0.0
     """Hellinger distance of the colours of both, wherever they are; 0 is the same."""
-    coarse: float
+    coarse: float = 0.0
     """Tiles whose mean colour differs: how a browser draws letters does not count."""
-    largest_change: float
+    largest_change: float = 0.0
     """The largest piece of changed tiles that touch, as a share of all tiles."""
-    changes: tuple[tuple[int, int, int, int], ...]
+    changes: tuple[tuple[int, int, int, int], ...] = ()
     """The largest pieces: x, y, width, height in the second image as it is compared."""
-
-
-_SAME = ImageDifference(
-    gone=0.0,
-    new=0.0,
-    moved=0.0,
-    similarity=1.0,
-    similarity_low=1.0,
-    changed_tiles=0.0,
-    changed_pixels=0.0,
-    emptied_tiles=0.0,
-    filled_tiles=0.0,
-    colour=0.0,
-    coarse=0.0,
-    largest_change=0.0,
-    changes=(),
-)
 
 
 def compare_images(first: Pixels, second: Pixels, *, masked: Mask | None = None) -> ImageDifference:
     """Compare two images; `masked` is about the first, and moves with what it covers."""
     if first.shape == second.shape and not cv2.norm(first, second, cv2.NORM_INF):
-        return _SAME
+        return ImageDifference()
     first, second = same_width(first, second)
     if masked is not None:
         masked = widened(masked, first.shape[1])  # as the image is

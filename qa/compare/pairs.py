@@ -122,7 +122,7 @@ def _mask(pixels: Pixels, again: LoadedSnapshot | None, regions: Sequence[Rect])
 
 
 def feature_names() -> tuple[str, ...]:
-    """The names of the numbers of `features`, in their order."""
+    """The names of `features`, in their order."""
     return (
         *(
             f"{part}_{name}"
@@ -136,19 +136,19 @@ def feature_names() -> tuple[str, ...]:
     )
 
 
-def features(comparison: Comparison) -> tuple[float, ...]:
-    """A pair as numbers; a missing image differs completely from any other."""
-    found: list[float] = []
-    for name in feature_names()[:-3]:
-        part, _, field = name.partition("_")
-        otherwise = _OTHERWISE.get(part, 1.0)
-        found.append(float(getattr(getattr(comparison, part), field, otherwise)))
-    return (
-        *found,
-        float(comparison.image is not None),
-        float(len(comparison.payloads or ())),
-        float(len(comparison.lost or ())),
-    )
+def features(comparison: Comparison) -> dict[str, float]:
+    """A pair as numbers by name; a missing image differs completely from any other."""
+    found = {
+        "image_there": float(comparison.image is not None),
+        "payloads_other": float(len(comparison.payloads or ())),
+        "payloads_lost": float(len(comparison.lost or ())),
+    }
+    for name in feature_names():
+        if name not in found:
+            part, _, field = name.partition("_")
+            otherwise = _OTHERWISE.get(part, 1.0)
+            found[name] = float(getattr(getattr(comparison, part), field, otherwise))
+    return {name: found[name] for name in feature_names()}
 
 
 def reasons(comparison: Comparison, *, is_drawn_alike: bool = True) -> tuple[str, ...]:

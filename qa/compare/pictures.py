@@ -81,7 +81,7 @@ def compare_pictures(
     worst = whole = raster = 0.0
     for mine_box, their_box in pairs:
         one, other = mine_box.rect, their_box.rect
-        area += one.width * one.height
+        area += one.area
         before, after = _small(pixels[0], one), _small(pixels[1], other)
         spread = float(after.std())
         flattened += spread <= _FLAT and float(before.std()) > max(_FLAT, 2 * spread)
@@ -94,8 +94,8 @@ def compare_pictures(
         whole = max(whole, _changed_part(before, after))
         if apart > _CHANGED:
             changed += 1
-            changed_area += one.width * one.height
-    lost = sum(box.rect.width * box.rect.height for box in gone)
+            changed_area += one.area
+    lost = sum(box.rect.area for box in gone)
     return PictureDifference(
         changed=changed,
         changed_share=changed_area / max(1, area),

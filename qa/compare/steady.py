@@ -171,12 +171,6 @@ def _widened(mask: Mask) -> NDArray[np.uint8]:
 
 def _tag_of(rect: Rect, boxes: Sequence[Box]) -> str | None:
     """The least of those that hold at least half of it."""
-    holding = (box for box in boxes if 2 * _shared(rect, box.rect) >= rect.width * rect.height)
-    least = min(holding, key=lambda box: box.rect.width * box.rect.height, default=None)
+    holding = (box for box in boxes if 2 * rect.shared(box.rect) >= rect.area)
+    least = min(holding, key=lambda box: box.rect.area, default=None)
     return least.tag if least is not None else None
-
-
-def _shared(one: Rect, other: Rect) -> int:
-    width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
-    height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
-    return max(0, width) * max(0, height)

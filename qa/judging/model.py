@@ -109,12 +109,9 @@ class Model:
             ConfigError: one is missing, or is not a number.
         """
         likely = self.probability(features)
-        low, high = self.uncertain
-        if likely > high:
-            return Prediction(Verdict.DISSIMILAR, likely)
-        if likely < low:
-            return Prediction(Verdict.SIMILAR, 1 - likely)
-        return Prediction(Verdict.UNCERTAIN, max(likely, 1 - likely))
+        verdict = verdict_of(likely, self.uncertain)
+        sure = {Verdict.DISSIMILAR: likely, Verdict.SIMILAR: 1 - likely}
+        return Prediction(verdict, sure.get(verdict, max(likely, 1 - likely)))
 
     def probability(self, features: Mapping[str, float]) -> float:
         """How likely it is that the pair is dissimilar; raises as `judge` does."""
@@ -134,6 +131,14 @@ class Model:
         if not all(map(math.isfinite, numbers)):
             raise ConfigError(f"a feature of the model {self.title} is not a finite number")
         return self.base + sum(tree.leaf(numbers) for tree in self.trees)
+
+
+def verdict_of(likely: float, uncertain: tuple[float, float]) -> Verdict:
+    """The verdict on what is dissimilar with that probability; uncertain between the bounds."""
+    low, high = uncertain
+    if likely > high:
+        return Verdict.DISSIMILAR
+    return Verdict.SIMILAR if likely < low else Verdict.UNCERTAIN
 
 
 def is_decided(features: Mapping[str, float], decisive: Collection[str]) -> bool:

@@ -7,10 +7,12 @@ for people, not verdicts: a page about error 404 is not an error.  Needs the ext
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from pinakes.qa.compare.arrays_extra import cv2, np
+from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels
 from pinakes.qa.snapshot import Outcome, Snapshot
 
@@ -73,6 +75,16 @@ _PASSWORD = re.compile(
     r"|パスワード|密码",
     re.IGNORECASE,
 )
+
+
+def kinds_in_words(loaded: LoadedSnapshot) -> Iterator[str]:
+    """The kinds of a page, whatever it is compared with."""
+    pixels, snapshot = loaded.pixels, loaded.snapshot
+    # That a page is blank is not to be seen in an image of its beginning.
+    is_whole = not snapshot.goes_on_below_image
+    image = statistics_of(pixels) if pixels is not None and is_whole else None
+    for kind in page_kinds(snapshot, image):
+        yield f"{kind.kind.value}: {kind.reason}"
 
 
 def page_kinds(snapshot: Snapshot, image: ImageStatistics | None = None) -> tuple[Kind, ...]:

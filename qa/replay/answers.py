@@ -7,9 +7,10 @@ never takes its place, since finding such faults is the purpose of QA.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
 from typing import NamedTuple
@@ -19,21 +20,20 @@ from pinakes.catalog.captures import Capture, Placed, scan_captures_of
 from pinakes.catalog.file_rows import hidden_among
 from pinakes.catalog.payloads import resolve
 from pinakes.catalog.sound_records import require_body_of
-from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable, UnresolvedReference
+from pinakes.errors import MalformedRecord, PinakesError, UnresolvedReference
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import parse_digits_date
-from pinakes.warc.field_names import CONTENT_TYPE_KEY
+from pinakes.warc.field_names import CONTENT_TYPE_KEY, WARC_TRUNCATED_KEY
 from pinakes.warc.http.decoders import FIRST_BYTES, is_coded
-from pinakes.warc.http.message import HttpHead
+from pinakes.warc.http.message import Dechunker, HttpHead
 from pinakes.warc.record import Record
 
-from .answer_head import AnswerHead, Field, captured_head, own_head
+from .answer_head import captured_head
 from .generations import Generation, GenerationReader
 from .index_lookup import Candidate, IndexLookup, reason_to_skip
-from .page_log import Outcome
-from .payload import Payload
 from .request import ProxyRequest
+from .sending import Answer, outcome_of, own_answer
 
 MOST_TRIED = 32
 """Most captures opened to find one that is neither a redirect to itself nor a 304."""
@@ -42,22 +42,10 @@ _MOST_BEFORE = 1_000
 """Most earlier captures of a URL that are read for a 304 that names none."""
 
 _DAMAGE = frozenset({"crc", "damaged", "truncated"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What to send, and what to log; read `body` once, within the `with`.
-
-    `has_body` is whether the body is sent with the head: not for HEAD.
-    """
-
-    outcome: Outcome
-    head: AnswerHead
-    body: Iterable[bytes | memoryview] = ()
-    has_body: bool = True
-    urlkey: str | None = None
-    found: Candidate | None = None
-    problem: str | None = None
+_PIECE_BYTES = 1 << 16
+_SIZE_LINE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\r\n")
+_LINE_BYTES = 1 << 12
+_LINE_ENDS = (b"\n", b"\r\n", b"\n\n", b"\r\n\r\n")
 
 
 class _Opened(NamedTuple):
@@ -65,35 +53,6 @@ class _Opened(NamedTuple):
 
     head: HttpHead
     payload: Payload | None
-
-
-def own_answer(
-    outcome: Outcome,
-    status: int,
-    text: str,
-    *,
-    key: str | None = None,
-    found: Candidate | None = None,
-    fields: tuple[Field, ...] = (),
-    has_body: bool = True,
-) -> Answer:
-    """An answer of the proxy's own, one line of text; a header field names the outcome."""
-    line = f"Pinakes: {outcome}: {text}\n".encode("utf-8", "backslashreplace")
-    body = b"" if status == 204 else line
-    return Answer(
-        outcome=outcome,
-        head=own_head(status, outcome, len(body), fields=fields),
-        body=(body,) if body and has_body else (),
-        has_body=has_body,
-        urlkey=key,
-        found=found,
-        problem=text if outcome in ("fault", "unavailable", "refused") else None,
-    )
-
-
-def outcome_of(error: PinakesError) -> Outcome:
-    """The outcome of a request that raised this: the archive's fault, or the store's."""
-    return "unavailable" if isinstance(error, StoreUnavailable) else "fault"
 
 
 class ArchiveAnswers:
@@ -263,3 +222,77 @@ def head_of(record: Record) -> HttpHead:
         line = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n"
         return HttpHead(line.encode("utf-8", "surrogateescape"))
     return record.http or HttpHead(b"")
+
+
+class Payload:
+    """The body of a record as it is sent: without transfer-coding, else as stored.
+
+    Its size is known before the first byte is sent.
+
+    A body may not be chunked although its header says so: some writers remove the chunks and keep
+    the header field.  So such a body is read once before, which also gives its length.  If it
+    breaks off within its chunks it is sent as far as it goes; if its first chunk is invalid, as
+    stored.
+
+    Some writers count the line ends behind a record as part of its block: if all bytes beyond the
+    Content-Length are line ends, they are left out.
+    """
+
+    def __init__(self, record: Record, *, said_chunked: bool, said_size: int | None = None) -> None:
+        self._record = record
+        self.size = record.payload_size
+        cut_off = record.header.field(WARC_TRUNCATED_KEY)
+        self.problem = None if cut_off is None else f"truncated by the crawl: {cut_off}"
+        self._chunked = False
+        if said_chunked:
+            self._measure_chunked()
+        elif (
+            said_size is not None
+            and 0 < self.size - said_size <= len(_LINE_ENDS[-1])
+            and b"".join(self.pieces(said_size, self.size)) in _LINE_ENDS
+        ):
+            self.size = said_size
+
+    def _measure_chunked(self) -> None:
+        dechunker = Dechunker()
+        size = sum(len(part) for p in self._record.payload() for part in dechunker.feed(p))
+        if not dechunker.finished:
+            if not size or not self._begins_with_a_chunk():
+                return
+            self.problem = self.problem or "the body ends within a chunk"
+        self._chunked, self.size = True, size
+
+    def _begins_with_a_chunk(self) -> bool:
+        """Whether CR LF ends the first chunk's size and, if it is there, its data: RFC 9112 §7.1.
+
+        The dechunker accepts LF alone, as some servers write, and so any line of digits.
+        """
+        line = _SIZE_LINE.match(self.first(_LINE_BYTES))
+        if line is None:
+            return False
+        end = line.end() + int(line[1], 16)
+        return end + 2 > self.size or b"".join(self.pieces(end, end + 2)) == b"\r\n"
+
+    def pieces(self, start: int, end: int) -> Iterator[memoryview]:
+        """The bytes `[start, end)`, in pieces of at most 64 KiB."""
+        position, left = start, end - start
+        if self._chunked:
+            dechunker = Dechunker()
+            stored: Iterator[bytes | memoryview] = (
+                part for p in self._record.payload() for part in dechunker.feed(p)
+            )
+            position = 0
+        else:
+            stored = self._record.chunks(self._record.payload_offset + start)
+        for piece in stored:
+            if not left:
+                return
+            part = memoryview(piece)[max(0, start - position) :][:left]
+            position += len(piece)
+            left -= len(part)
+            for at in range(0, len(part), _PIECE_BYTES):
+                yield part[at : at + _PIECE_BYTES]
+
+    def first(self, count: int) -> bytes:
+        """The first `count` bytes at most."""
+        return b"".join(self.pieces(0, min(count, self.size)))

@@ -63,6 +63,15 @@ class Exchange:
             else " ".join(filter(None, (self.method, url, self.request)))
         )
 
+    @property
+    def is_seed(self) -> bool:
+        """Whether a crawler could fetch it by its URL.
+
+        Not if the URL is too long for the log, which has only its beginning.
+        """
+        is_web = self.url.lower().startswith(("http://", "https://"))
+        return is_web and self.method == "GET" and len(self.url) < TEXT_LIMIT_CHARACTERS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLog:

@@ -18,12 +18,12 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import ConfigError
 from pinakes.row_store.port import RowStore
 
-from .answers import Answer, ArchiveAnswers, own_answer
+from .answers import ArchiveAnswers
 from .certificates import Authority
 from .generations import Generation
 from .page_log import Exchange, PageLog
 from .request import ProxyRequest, is_browser_traffic
-from .sending import Sender, completed_entry, send_answer
+from .sending import Answer, Sender, completed_entry, own_answer, send_answer
 from .session import ProxySession, ShownPage
 
 

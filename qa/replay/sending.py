@@ -1,16 +1,63 @@
-"""Sends an answer, piece by piece, and makes its log entry."""
+"""An answer of the proxy: made, sent piece by piece, and entered in the log."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BufferedIOBase
 
-from pinakes.errors import PinakesError
+from pinakes.errors import PinakesError, StoreUnavailable
 
-from .answers import Answer, outcome_of
+from .answer_head import AnswerHead, Field, own_head
+from .index_lookup import Candidate
 from .page_log import Exchange, Outcome
 from .request import ProxyRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What to send, and what to log; read `body` once, within the `with`.
+
+    `has_body` is whether the body is sent with the head: not for HEAD.
+    """
+
+    outcome: Outcome
+    head: AnswerHead
+    body: Iterable[bytes | memoryview] = ()
+    has_body: bool = True
+    urlkey: str | None = None
+    found: Candidate | None = None
+    problem: str | None = None
+
+
+def own_answer(
+    outcome: Outcome,
+    status: int,
+    text: str,
+    *,
+    key: str | None = None,
+    found: Candidate | None = None,
+    fields: tuple[Field, ...] = (),
+    has_body: bool = True,
+) -> Answer:
+    """An answer of the proxy's own, one line of text; a header field names the outcome."""
+    line = f"Pinakes: {outcome}: {text}\n".encode("utf-8", "backslashreplace")
+    body = b"" if status == 204 else line
+    return Answer(
+        outcome=outcome,
+        head=own_head(status, outcome, len(body), fields=fields),
+        body=(body,) if body and has_body else (),
+        has_body=has_body,
+        urlkey=key,
+        found=found,
+        problem=text if outcome in ("fault", "unavailable", "refused") else None,
+    )
+
+
+def outcome_of(error: PinakesError) -> Outcome:
+    """The outcome of a request that raised this: the archive's fault, or the store's."""
+    return "unavailable" if isinstance(error, StoreUnavailable) else "fault"
 
 
 class Sender:

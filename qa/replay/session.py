@@ -22,11 +22,10 @@ from typing import Protocol
 
 from pinakes.errors import ConfigError
 
-from .answers import own_answer
 from .certificates import Authority
 from .page_log import Exchange, OpenPage, PageLog
 from .request import ProxyRequest
-from .sending import Sender, send_answer
+from .sending import Sender, own_answer, send_answer
 from .server import LOOPBACK, ProxyServer
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
@@ -22,21 +22,6 @@ from .judgement_rows import RunState
 
 TOKEN, NAME = "X-Pinakes-Token", "X-Pinakes-Reviewer"
 _ESCAPED = 12  # bytes of a percent-encoded character at most
-
-
-class JudgeRequest(NamedTuple):
-    """A judgement to save."""
-
-    id: str
-    statement: Statement
-
-
-class SignRequest(NamedTuple):
-    """A sign-off to save."""
-
-    id: str
-    state: RunState
-    note: str
 
 
 def reviewer_name(request: Request) -> str | None:
@@ -76,8 +61,8 @@ def require_write_access(request: Request, token: str) -> None:
         raise UnsupportedMediaType("the body must be application/json")
 
 
-def parse_judge_request(request: Request) -> JudgeRequest:
-    """The judgement in a body: `id`, `label`, `faults`, `note`.
+def parse_judge_request(request: Request) -> tuple[str, Statement]:
+    """The judgement in a body, `label`, `faults`, `note`, behind its `id`.
 
     Raises:
         BadRequest: not a judgement.
@@ -91,18 +76,18 @@ def parse_judge_request(request: Request) -> JudgeRequest:
     if label not in {known.value for known in Label}:
         raise BadRequest("label must be accept, reject or unsure")
     statement = Statement(label=Label(label), faults=tuple(dict.fromkeys(faults)), note=_note(body))
-    return JudgeRequest(_text(body, "id"), statement)
+    return _text(body, "id"), statement
 
 
-def parse_sign_request(request: Request) -> SignRequest:
-    """The sign-off in a body: `id`, `state`, `note`.  `Raises` as `parse_judge_request` does."""
+def parse_sign_request(request: Request) -> tuple[str, RunState, str]:
+    """The `id`, `state` and `note` of a sign-off.  `Raises` as `parse_judge_request` does."""
     body = _object(request)
     state = _text(body, "state")
     if state not in {known.value for known in RunState}:
         raise BadRequest("state must be accepted, to patch or rejected")
     note = _note(body)
     Statement(label=Label.UNSURE, note=note)  # as long as a note may be
-    return SignRequest(_text(body, "id"), RunState(state), note)
+    return _text(body, "id"), RunState(state), note
 
 
 def _object(request: Request) -> Mapping[str, Any]:

@@ -193,7 +193,7 @@ class ReviewSite(PageSite):
     def _judge(self, request: Request, id: str) -> Response:  # noqa: A002
         checked_requests.require_write_access(request, self._token)
         viewer, sent = self._viewer(request), checked_requests.parse_judge_request(request)
-        return _looked(self._board.judge(id, viewer, sent.id, sent.statement))
+        return _looked(self._board.judge(id, viewer, *sent))
 
     def _progress(self, request: Request) -> Response:
         return _json(self._board.progress()._asdict())
@@ -208,7 +208,7 @@ class ReviewSite(PageSite):
     def _sign(self, request: Request) -> Response:
         checked_requests.require_write_access(request, self._token)
         viewer, sent = self._viewer(request), checked_requests.parse_sign_request(request)
-        signed = self._board.sign(viewer, sent.id, sent.state, sent.note)
+        signed = self._board.sign(viewer, *sent)
         return _json(signed_answer(signed))
 
     def _viewer(self, request: Request) -> Viewer:

@@ -59,6 +59,14 @@ class Decision(NamedTuple):
     model: str
     harm: tuple[str, ...] = ()
 
+    def saying(self, *harm: str) -> Decision:
+        """The same, with more to say."""
+        return self._replace(harm=(*self.harm, *harm))
+
+    def left_open(self) -> Decision:
+        """The same, as uncertain."""
+        return self._replace(verdict=Verdict.UNCERTAIN, confidence=_UNPROVEN)
+
 
 def prove(
     comparison: Comparison, before: PageLog, after: PageLog, *, complete: bool = True
@@ -163,9 +171,7 @@ def judge_looks(
     if len(lacking) != 1 or decision.verdict is Verdict.SIMILAR:
         return decision
     said = f"{lacking[0]} has no WebGL here, which the page asked for"
-    return decision._replace(
-        verdict=Verdict.UNCERTAIN, confidence=_UNPROVEN, harm=(*decision.harm, said)
-    )
+    return decision.saying(said).left_open()
 
 
 def given_height(
@@ -180,12 +186,12 @@ def given_height(
         return decision
     below = "below them elements are compared" if are_elements_known else "the rest is not compared"
     said = f"images have the first {seen:,} of {height:,} px; {below}"
-    decision = decision._replace(harm=(*decision.harm, said))
+    decision = decision.saying(said)
     if decision.verdict is Verdict.UNCERTAIN:
         return decision
     most = _BELOW_SAME if are_elements_known else 1 - (height - seen) / height / 2
     if most < _LEAST_SURE:
-        return decision._replace(verdict=Verdict.UNCERTAIN, confidence=_UNPROVEN)
+        return decision.left_open()
     return decision._replace(confidence=min(decision.confidence, most))
 
 
@@ -200,9 +206,9 @@ def judge_across(decision: Decision, reference: PageLog, other: PageLog, browser
         *_lacking(reference, other, browser),
     )
     if harm or decision.verdict is not Verdict.DISSIMILAR:
-        return decision._replace(harm=(*decision.harm, *harm))
+        return decision.saying(*harm)
     said = f"{browser} was sent the same bytes for all that both asked, and lacks nothing more"
-    return decision._replace(verdict=Verdict.BY_BROWSER, harm=(*decision.harm, said))
+    return decision.saying(said)._replace(verdict=Verdict.BY_BROWSER)
 
 
 def _lacking(reference: PageLog, other: PageLog, browser: str) -> tuple[str, ...]:
@@ -273,10 +279,10 @@ def _given_fonts(decision: Decision, reference: Snapshot, other: Snapshot) -> De
     boxes = _drawn_as_boxes(reference, other)
     if boxes is None:
         return decision
-    decision = decision._replace(harm=(*decision.harm, _in_words(boxes)))
+    decision = decision.saying(_in_words(boxes))
     if decision.verdict is Verdict.DISSIMILAR or boxes.letters < _BOXES * boxes.total:
         return decision
-    return decision._replace(verdict=Verdict.UNCERTAIN, confidence=_UNPROVEN, model=FONTS)
+    return decision.left_open()._replace(model=FONTS)
 
 
 def _drawn_as_boxes(reference: Snapshot, other: Snapshot) -> Fontless | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pinakes import SOFTWARE
 from pinakes.profile import Stores
-from pinakes.qa.browsers.looking import Limits
+from pinakes.qa.browsers.page_scripts import Limits
 from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.judging.model import decode_model

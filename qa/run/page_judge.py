@@ -10,7 +10,7 @@ Each side captures a page once, however many pairs it is in; more often where lo
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -18,7 +18,6 @@ from typing import NamedTuple, TypeAlias
 from pinakes.qa.compare.pairs import (
     Comparison,
     compare_pair,
-    feature_names,
     features,
     other_bytes,
     reasons,
@@ -26,8 +25,7 @@ from pinakes.qa.compare.pairs import (
 from pinakes.qa.compare.pixels import SCALE
 from pinakes.qa.compare.steady import SteadyDifference, compare_steadily
 from pinakes.qa.judging.model import NAMES, Model, load_model, model_name
-from pinakes.qa.judging.page_kind import page_kinds, statistics_of
-from pinakes.qa.replay.page_log import TEXT_LIMIT_CHARACTERS, Exchange
+from pinakes.qa.judging.page_kind import kinds_in_words
 from pinakes.qa.results import UNSEEN, JudgedPair, PairResult, Verdict, View, side_name
 from pinakes.qa.sample import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
@@ -45,9 +43,8 @@ from .decision import (
     prove,
 )
 from .page_looks import PageLooks
-from .plan import GENERATIONS, STORED, Pair, is_access, is_replay, kind_of
+from .plan import Pair
 
-_BEFORE, _CURRENT = map(kind_of, GENERATIONS)
 _MUCH = 0.2
 _MORE_LOOKS = 2
 
@@ -93,7 +90,7 @@ class PageJudge:
         """Judge these pairs of a page; sides that are in none of them do not capture it."""
         looks = PageLooks(self._sides, drawn, self._folder)
         for pair in pairs if self._prove_first else ():
-            if self._are_generations(pair):
+            if pair.are_generations:
                 is_alone = all(other == pair or set(other).isdisjoint(pair) for other in pairs)
                 looks.skip_if_same(*pair, is_for_one_pair=is_alone)
         return [
@@ -121,13 +118,13 @@ class PageJudge:
             verdict=decision.verdict,
             confidence=decision.confidence,
             model=decision.model,
-            features=_numbers(comparison),
+            features=features(comparison),
             reasons=_in_words(
                 decision,
                 comparison,
                 reference,
                 other,
-                is_drawn_alike=not self._is_two_browsers(pair),
+                is_drawn_alike=not pair.is_two_browsers,
             ),
             changes=changes,
             milliseconds=took,
@@ -150,7 +147,7 @@ class PageJudge:
         snapshots = reference.loaded.snapshot, other.loaded.snapshot
         decision = judge_outcomes(*snapshots, have_images=comparison.image is not None)
         again, places = None, None
-        if decision is None and self._is_drawn_alike(pair):
+        if decision is None and pair.is_drawn_alike:
             steady, again = self._compare_steadily(pair, reference, other, looks)
             if steady is not None:
                 is_masked = bool(self._masks(reference))
@@ -162,16 +159,18 @@ class PageJudge:
             comparison, took = self._compare(reference, other, again)
             comparison = replace(comparison, payloads=None, lost=None)
         if decision is None:
-            decision = judge_looks(self._model(pair), _numbers(comparison), *snapshots)
+            decision = judge_looks(
+                self._models[model_name(pair.browsers)], features(comparison), *snapshots
+            )
         decision = self._given_height(pair, decision, reference, other)
-        if reference.log is not None and other.log is not None and self._is_across(pair):
+        if reference.log is not None and other.log is not None and pair.is_across:
             browser = self._sides[pair.other].browser
             decision = judge_across(decision, reference.log, other.log, browser)
-        if others and any(is_access(self._sides[name].kind) for name in pair):
+        if others and pair.has_access:
             # Images and the like are not rewritten: the access system has another capture.
-            decision = decision._replace(harm=(*decision.harm, other_bytes(others)))
+            decision = decision.saying(other_bytes(others))
         decision = self._as_of_today(pair, decision, looks)
-        elements = _of_elements(comparison) if self._is_two_browsers(pair) else ()
+        elements = _of_elements(comparison) if pair.is_two_browsers else ()
         changes = places or elements or _in_pixels(comparison)
         return _Judged(comparison, decision, changes, took)
 
@@ -186,8 +185,7 @@ class PageJudge:
         if not extents:
             return decision
         height, seen = max(extents, key=lambda extent: extent[0] - extent[1])
-        known = STORED not in {self._sides[name].kind for name in pair}
-        return given_height(decision, seen, height, are_elements_known=known)
+        return given_height(decision, seen, height, are_elements_known=not pair.is_of_stored)
 
     def _compare_steadily(
         self, pair: Pair, reference: LookResult, other: LookResult, looks: PageLooks
@@ -213,7 +211,7 @@ class PageJudge:
     def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[LookResult, LookResult]:
         """Both captures; beside a stored screenshot, limited to what it can be compared with."""
         reference, other = looks.at(pair.reference), looks.at(pair.other)
-        if self._sides[pair.reference].kind != STORED:
+        if not pair.is_of_stored:
             return reference, other
         stored, loaded = comparable_with_stored(reference.loaded, other.loaded)
         return reference._replace(loaded=stored), other._replace(loaded=loaded)
@@ -224,7 +222,7 @@ class PageJudge:
             gap = looks.at(name).loaded.snapshot.taken - looks.moment
             verdict, why = verdict_given_gap(self._sides[name].kind, decision.verdict, gap)
             if why is not None:
-                decision = decision._replace(verdict=verdict, harm=(*decision.harm, why))
+                decision = decision.saying(why)._replace(verdict=verdict)
         return decision
 
     def _compare(
@@ -244,37 +242,11 @@ class PageJudge:
         self, pair: Pair, comparison: Comparison, before: LookResult, after: LookResult
     ) -> Decision | None:
         """The proof, for two generations in one browser."""
-        if not self._are_generations(pair) or before.log is None or after.log is None:
+        if not pair.are_generations or before.log is None or after.log is None:
             return None
         outcomes = {before.loaded.snapshot.outcome, after.loaded.snapshot.outcome}
         complete = outcomes == {Outcome.COMPLETE}
         return prove(comparison, before.log, after.log, complete=complete)
-
-    def _are_generations(self, pair: Pair) -> bool:
-        """Whether this is before and after, in one browser."""
-        sides = [self._sides[name] for name in pair]
-        one_browser = sides[0].browser == sides[1].browser
-        return one_browser and [side.kind for side in sides] == [_BEFORE, _CURRENT]
-
-    def _is_two_browsers(self, pair: Pair) -> bool:
-        """Whether letters are drawn otherwise, so that images differ nearly everywhere."""
-        browsers = [self._sides[name].browser for name in pair]
-        return all(browsers) and browsers[0] != browsers[1]
-
-    def _is_across(self, pair: Pair) -> bool:
-        """Whether this is one generation in two browsers."""
-        mine, theirs = (self._sides[name].kind for name in pair)
-        return mine == theirs and is_replay(mine) and self._is_two_browsers(pair)
-
-    def _is_drawn_alike(self, pair: Pair) -> bool:
-        """Whether one browser shows both, with the clock and seed that we give it."""
-        sides = [self._sides[name] for name in pair]
-        pinned = all(is_replay(side.kind) or is_access(side.kind) for side in sides)
-        return pinned and sides[0].browser == sides[1].browser != ""
-
-    def _model(self, pair: Pair) -> Model:
-        browsers = {self._sides[name].browser for name in pair if self._sides[name].browser}
-        return self._models[model_name(browsers)]
 
     def _view(self, name: str, looked: LookResult) -> View:
         side, snapshot = self._sides[name], looked.loaded.snapshot
@@ -287,31 +259,8 @@ class PageJudge:
             milliseconds=looked.milliseconds,
             image=snapshot.image.name if snapshot.image is not None else None,
             reasons=(*snapshot.reasons, *((looked.note,) if looked.note else ())),
-            missed=tuple(dict.fromkeys(exchange.url for exchange in misses if _is_seed(exchange))),
+            missed=tuple(dict.fromkeys(exchange.url for exchange in misses if exchange.is_seed)),
         )
-
-
-def _numbers(comparison: Comparison) -> dict[str, float]:
-    return dict(zip(feature_names(), features(comparison), strict=True))
-
-
-def _is_seed(exchange: Exchange) -> bool:
-    """Whether a crawler could fetch the missed resource by its URL.
-
-    Not if the URL is too long for the log, which has only its beginning.
-    """
-    is_web = exchange.url.lower().startswith(("http://", "https://"))
-    return is_web and exchange.method == "GET" and len(exchange.url) < TEXT_LIMIT_CHARACTERS
-
-
-def _kinds(looked: LookResult) -> Iterator[str]:
-    """The kind of the page by itself, whatever it is compared with."""
-    pixels, snapshot = looked.loaded.pixels, looked.loaded.snapshot
-    # That a page is blank is not to be seen in an image of its beginning.
-    is_whole = not snapshot.goes_on_below_image
-    image = statistics_of(pixels) if pixels is not None and is_whole else None
-    for kind in page_kinds(snapshot, image):
-        yield f"{kind.kind.value}: {kind.reason}"
 
 
 def _in_words(
@@ -336,7 +285,7 @@ def _in_words(
     found = reasons(comparison, is_drawn_alike=is_drawn_alike)
     if not found and decision.verdict is not Verdict.SIMILAR:
         found = reasons(comparison)
-    return (*harm, *found, *said, *_kinds(other))
+    return (*harm, *found, *said, *kinds_in_words(other.loaded))
 
 
 def _is_shown(looked: LookResult) -> bool:
@@ -347,13 +296,12 @@ def _rects(steady: SteadyDifference) -> Changes:
     """Its places; none where most of the page has moved, and only alignment tells what is new."""
     if steady.share > _MUCH:
         return ()
-    return tuple((r.x, r.y, r.width, r.height) for r in (place.rect for place in steady.places))
+    return tuple(place.rect.sides for place in steady.places)
 
 
 def _of_elements(comparison: Comparison) -> Changes:
     """The places of elements that differ, in the other's image or in both."""
-    rects = (change.rect for change in comparison.element.changes)
-    return tuple((r.x, r.y, r.width, r.height) for r in rects)
+    return tuple(change.rect.sides for change in comparison.element.changes)
 
 
 def _in_pixels(comparison: Comparison) -> Changes:

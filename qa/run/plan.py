@@ -12,11 +12,10 @@ from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.browsers.browser_list import browser_named
 from pinakes.qa.results import side_name
 from pinakes.qa.sample import Drawn
-from pinakes.qa.snapshot import Rect
+from pinakes.qa.snapshot import Rect, value_of
 from pinakes.qa.views.access_urls import AccessUrls
 
 GENERATIONS = ("before", "current")
-_LISTS = ("browsers", "masked_selectors", "benign", "models")
 COOKIE_STRIP = "cookie-strip"
 BENIGN = (COOKIE_STRIP,)
 ACCESS, STORED, LIVE = "access", "stored", "live"
@@ -28,6 +27,52 @@ class Pair(NamedTuple):
 
     reference: str
     other: str
+
+    @property
+    def is_of_stored(self) -> bool:
+        """Whether the reference is a stored screenshot."""
+        return self.reference == STORED
+
+    @property
+    def has_access(self) -> bool:
+        """Whether an access system is among them."""
+        return ACCESS in self._views
+
+    @property
+    def are_generations(self) -> bool:
+        """Whether this is before and after, in one browser."""
+        return self._views == GENERATIONS and len(set(self._browsers)) == 1
+
+    @property
+    def is_two_browsers(self) -> bool:
+        """Whether letters are drawn otherwise, so that images differ nearly everywhere."""
+        one, other = self._browsers
+        return bool(one and other) and one != other
+
+    @property
+    def is_across(self) -> bool:
+        """Whether this is one generation in two browsers."""
+        one, other = self._views
+        return one == other and one in GENERATIONS and self.is_two_browsers
+
+    @property
+    def is_drawn_alike(self) -> bool:
+        """Whether one browser shows both, with the clock and seed that we give it."""
+        one, other = self._browsers
+        return one == other != "" and set(self._views) <= {*GENERATIONS, ACCESS}
+
+    @property
+    def browsers(self) -> set[str]:
+        """The browsers that show it; a stored screenshot has none."""
+        return {name for name in self._browsers if name}
+
+    @property
+    def _views(self) -> tuple[str, ...]:
+        return tuple(name.partition(".")[0] for name in self)
+
+    @property
+    def _browsers(self) -> tuple[str, ...]:
+        return tuple(name.partition(".")[2] for name in self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,9 +187,6 @@ def decode_plan(text: str) -> RunPlan:
         MalformedRecord: not a plan.
     """
     try:
-        entry = json.loads(text)
-        masked = tuple(Rect(**rect) for rect in entry.pop("masked"))
-        entry |= {name: tuple(entry[name]) for name in _LISTS if name in entry}
-        return RunPlan(**entry, masked=masked)
-    except (ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
+        return value_of(RunPlan, json.loads(text))
+    except (ValueError, RecursionError, MalformedRecord, ConfigError) as error:
         raise MalformedRecord(f"not a plan of a QA run: {error}") from error

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fcntl import LOCK_EX, LOCK_NB, flock
@@ -36,11 +36,12 @@ def begin_run(
     folder: Path,
     plan: RunPlan,
     asked: Mapping[str, Any],
-    draw: Callable[[], Iterable[Drawn]],
+    pages: Iterable[Drawn],
 ) -> tuple[RunPlan, list[Drawn]]:
     """The plan and the pages of the run in this folder; begins a run if there is none.
 
-    `asked` has the options that drew the sample, as JSON values.
+    `asked` has the options that drew the sample, as JSON values.  `pages` are drawn, that is
+    iterated, where a run begins.
 
     Raises:
         ConfigError: the folder has a run with other options.
@@ -49,7 +50,7 @@ def begin_run(
     if (folder / RUN).exists():
         return _go_on(folder, plan, asked)
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = list(draw())
+    drawn = list(pages)
     _write(folder / SAMPLE, "".join(f"{encode_drawn(one)}\n" for one in drawn))
     document = {"asked": asked, "plan": json.loads(encode_plan(plan))}
     _write(folder / RUN, json.dumps(document, indent=1) + "\n")

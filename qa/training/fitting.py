@@ -12,7 +12,7 @@ from typing import Any
 
 from pinakes.errors import ConfigError
 from pinakes.extras import missing_extra
-from pinakes.qa.judging.model import Model, Tree, is_decided, sigmoid
+from pinakes.qa.judging.model import Model, Tree, is_decided, sigmoid, verdict_of
 
 from .figures import Judged, figures
 from .labelled import LabelledPair, PairOf
@@ -119,14 +119,17 @@ def fit(
             for pair, score in zip(left, scores, strict=True)
         ),
     ]
-    found = figures(judged)
-    model = export_model(
-        _boosted(left, names, seed),
+    fitted = _boosted(left, names, seed)
+    model = Model(
         name=name,
         version=version,
         features=names,
-        decisive=(decisive, probability),
+        decisive=decisive,
+        decisive_probability=probability,
+        base=float(np.ravel(fitted._baseline_prediction)[0]),
         calibration=calibration,
+        uncertain=UNCERTAIN[name],
+        trees=tuple(_tree(one[0].nodes) for one in fitted._predictors),
         training={
             "seed": seed,
             "pairs": len(mine),
@@ -134,7 +137,7 @@ def fit(
             "people": sum(pair.kind == "person" for pair in mine),
             "folds": folds,
             "brier": round(_brier(judged), 5),
-            "on_folds": found.as_json(),
+            "on_folds": figures(judged).as_json(),
         },
     )
     return model, judged
@@ -161,17 +164,7 @@ def judge_all(model: Model, pairs: Sequence[LabelledPair]) -> list[Judged]:
 
 
 def _judged(pair: LabelledPair, likely: float, uncertain: tuple[float, float]) -> Judged:
-    from pinakes.qa.results import Verdict
-
-    low, high = uncertain
-    verdict = (
-        Verdict.DISSIMILAR
-        if likely > high
-        else Verdict.SIMILAR
-        if likely < low
-        else Verdict.UNCERTAIN
-    )
-    return Judged(pair.label, pair.kind, likely, verdict)
+    return Judged(pair.label, pair.kind, likely, verdict_of(likely, uncertain))
 
 
 def _share_dissimilar(pairs: Sequence[LabelledPair]) -> float:
@@ -220,31 +213,6 @@ def _calibrate(scores: NDArray[np.float64], pairs: Sequence[LabelledPair]) -> tu
 
 def _brier(judged: Sequence[Judged]) -> float:
     return sum((one.likely - (one.label == "dissimilar")) ** 2 for one in judged) / len(judged)
-
-
-def export_model(
-    fitted: Any,
-    *,
-    name: PairOf,
-    version: str,
-    features: tuple[str, ...],
-    decisive: tuple[tuple[str, ...], float],
-    calibration: tuple[float, float],
-    training: dict[str, Any],
-) -> Model:
-    """The fitted trees as plain numbers."""
-    return Model(
-        name=name,
-        version=version,
-        features=features,
-        decisive=decisive[0],
-        decisive_probability=decisive[1],
-        base=float(np.ravel(fitted._baseline_prediction)[0]),
-        calibration=calibration,
-        uncertain=UNCERTAIN[name],
-        trees=tuple(_tree(one[0].nodes) for one in fitted._predictors),
-        training=training,
-    )
 
 
 def _tree(nodes: Any) -> Tree:

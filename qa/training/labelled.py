@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,8 +19,7 @@ from pinakes.qa.judging.model import model_name
 from pinakes.qa.results import PairResult
 
 PairOf = Literal["same-browser", "across-browsers"]
-_LEADING = ("site", "kind", "pair", "label")
-_DIGITS = 4
+LEADING = ("site", "kind", "pair", "label")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,31 +36,8 @@ class LabelledPair:
     """The source of the label: `person`, or the kind of injected change."""
 
 
-def write_table(file: Path, pairs: Iterable[LabelledPair]) -> int:
-    """Write a table, the same bytes for the same pairs; how many lines.
-
-    Raises:
-        MalformedRecord: pairs with features of other names.
-    """
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    names: tuple[str, ...] | None = None
-    count = 0
-    for pair in pairs:
-        if names is None:
-            names = tuple(pair.features)
-            lines.writerow([*_LEADING, *names])
-        elif set(names) != set(pair.features):
-            raise MalformedRecord(f"a pair of {pair.site} has other features than the first pair")
-        numbers = [f"{round(pair.features[name], _DIGITS):g}" for name in names]
-        lines.writerow([pair.site, pair.kind, pair.pair, pair.label, *numbers])
-        count += 1
-    file.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
-    return count
-
-
 def read_table(file: Path) -> list[LabelledPair]:
-    """Read what `write_table` wrote.
+    """The pairs of a table.
 
     Raises:
         MalformedRecord: not such a table.
@@ -76,21 +52,21 @@ def read_table(file: Path) -> list[LabelledPair]:
 
 
 def _require_ours(head: list[str]) -> None:
-    if tuple(head[: len(_LEADING)]) != _LEADING:
+    if tuple(head[: len(LEADING)]) != LEADING:
         raise ValueError("unknown header line")
 
 
 def _pair(head: list[str], line: list[str]) -> LabelledPair:
-    site, kind, pair, label = line[: len(_LEADING)]
+    site, kind, pair, label = line[: len(LEADING)]
     if pair not in ("same-browser", "across-browsers") or label not in ("similar", "dissimilar"):
         raise ValueError(f"a line of {site} has an unknown pair or label")
-    numbers = map(float, line[len(_LEADING) :])
+    numbers = map(float, line[len(LEADING) :])
     return LabelledPair(
         site=site,
         kind=kind,
         pair=pair,  # type: ignore[arg-type]
         label=label,  # type: ignore[arg-type]
-        features=dict(zip(head[len(_LEADING) :], numbers, strict=True)),
+        features=dict(zip(head[len(LEADING) :], numbers, strict=True)),
     )
 
 

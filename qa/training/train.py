@@ -8,7 +8,7 @@ Needs scikit-learn, of the extra `qa`; no browser.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -87,8 +87,6 @@ def train(
 
 
 def _with_table_features(pair: LabelledPair, table: Sequence[LabelledPair]) -> LabelledPair:
-    from dataclasses import replace
-
     names = table[0].features.keys()
     if missing := names - pair.features.keys():
         raise ConfigError(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.page_log import PageLog

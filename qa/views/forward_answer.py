@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.replay.answer_head import kept_fields, reason_of
@@ -36,27 +35,18 @@ class Forwarded:
     """Whether the problem is the server's fault, not the browser's."""
 
 
-class BodyRecorder(Protocol):
-    """Records an answer while it is forwarded."""
-
-    def keep(self, piece: bytes) -> None:
-        """Record a piece as it came; never raises."""
-        ...
-
-    def end(self, forwarded: Forwarded) -> None:
-        """How it went; called once."""
-        ...
-
-
 def forward_answer(
     upstream: Upstream,
     sender: Sender,
     *,
     wants_body: bool,
-    recorder: BodyRecorder | None = None,
+    keep: Callable[[bytes], None] | None = None,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Forwarded:
-    """Send head and body; never raises.  Ends the connection if the body was not whole."""
+    """Send head and body; never raises.  Ends the connection if the body was not whole.
+
+    `keep` records each piece as it came, and never raises.
+    """
     digest = hashlib.sha256()
     size = 0
     rechunked = wants_body and upstream.size is None
@@ -68,8 +58,8 @@ def forward_answer(
         sender.file.write(forwarded_head(upstream, rechunked=rechunked, close=close))
         sender.file.flush()  # a slow body is shown as far as it has come
         for piece in upstream.pieces():
-            if recorder is not None:
-                recorder.keep(piece.raw)
+            if keep is not None:
+                keep(piece.raw)
             for part in piece.payload:
                 digest.update(part)
             size += _send(piece, sender, rechunked=rechunked)

@@ -10,17 +10,19 @@ import contextlib
 import ssl
 from dataclasses import dataclass, replace
 from email.message import Message
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pinakes.errors import StoreUnavailable
-from pinakes.qa.replay.answers import own_answer
 from pinakes.qa.replay.page_log import Exchange, Outcome
 from pinakes.qa.replay.request import ProxyRequest, is_browser_traffic
-from pinakes.qa.replay.sending import Sender, send_answer
+from pinakes.qa.replay.sending import Sender, own_answer, send_answer
 from pinakes.qa.replay.session import ShownPage
 
-from .forward_answer import BodyRecorder, Forwarded, forward_answer
+from .forward_answer import Forwarded, forward_answer
 from .upstream import PATIENCE_S, Origin, Upstream, connect, request_bytes, send_request
+
+if TYPE_CHECKING:
+    from .recording import AnswerRecorder
 
 
 class Forbidden(Exception):
@@ -71,7 +73,7 @@ class ProxyPolicy(Protocol):
 
     def recording(
         self, exchange: ServerExchange
-    ) -> contextlib.AbstractContextManager[BodyRecorder | None]:
+    ) -> contextlib.AbstractContextManager[AnswerRecorder | None]:
         """What records the answer while it is forwarded; None if nothing does."""
         ...
 
@@ -131,7 +133,7 @@ class ForwardingResponder:
                 upstream,
                 sender,
                 wants_body=request.wants_body,
-                recorder=recorder,
+                keep=recorder.keep if recorder is not None else None,
                 is_over=page.is_over.is_set,
             )
             if recorder is not None:
@@ -185,9 +187,7 @@ def _completed(
         status=status,
         media_type=upstream.head.media_type,
         sent_bytes=forwarded.size,
-        payload_digest=f"sha256:{forwarded.digest}"
-        if has_payload and assessment.is_comparable
-        else None,
+        payload_digest=f"sha256:{forwarded.digest}" if has_payload else None,
         is_whole=is_whole,
         problem=forwarded.problem or assessment.problem,
     )

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from pinakes.errors import StoreUnavailable
 from pinakes.index.entries import host_of
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.session import ProxySession

@@ -49,7 +49,7 @@ _ALGORITHM = "sha256"
 
 
 class AnswerRecorder:
-    """One response, kept in a temporary file until it ends; see `forward_answer.BodyRecorder`."""
+    """One response, kept in a temporary file until it ends."""
 
     def __init__(self, exchange: ServerExchange, folder: Path, began: datetime) -> None:
         self.exchange = exchange
@@ -159,38 +159,27 @@ class Recording:
 
     def _append(self, recorder: AnswerRecorder) -> None:
         file = self._file or self._open()
-        assert recorder.forwarded is not None
-        date = _date(recorder.began)
-        response, request = (f"<urn:uuid:{uuid.uuid4()}>" for _ in range(2))
-        shared = [(WARC_DATE, date), (WARC_TARGET_URI, recorder.exchange.request.uri)]
-        if recorder.exchange.upstream.address:
-            shared.append((WARC_IP_ADDRESS, recorder.exchange.upstream.address))
+        exchange, forwarded = recorder.exchange, recorder.forwarded
+        assert forwarded is not None
+        response = _new_id()
+        shared = [(WARC_DATE, _date(recorder.began)), (WARC_TARGET_URI, exchange.request.uri)]
+        if exchange.upstream.address:
+            shared.append((WARC_IP_ADDRESS, exchange.upstream.address))
         fields = [
             (WARC_TYPE, "response"),
             (WARC_RECORD_ID, response),
             *shared,
             (WARC_BLOCK_DIGEST, recorder.block_digest),
+            (WARC_PAYLOAD_DIGEST, f"{_ALGORITHM}:{forwarded.digest}")
+            if forwarded.cut is None
+            else (WARC_TRUNCATED, forwarded.cut),
+            (CONTENT_TYPE, "application/http; msgtype=response"),
+            (CONTENT_LENGTH, str(recorder.size)),
         ]
-        if recorder.forwarded.cut is None:
-            fields.append((WARC_PAYLOAD_DIGEST, f"{_ALGORITHM}:{recorder.forwarded.digest}"))
-        else:
-            fields.append((WARC_TRUNCATED, recorder.forwarded.cut))
-        fields.append((CONTENT_TYPE, "application/http; msgtype=response"))
-        fields.append((CONTENT_LENGTH, str(recorder.size)))
         _write(file, gzip_member(record_pieces(format_header(fields), recorder.block())))
-        raw_request = recorder.exchange.raw_request
-        fields = [
-            (WARC_TYPE, "request"),
-            (WARC_RECORD_ID, request),
-            (WARC_CONCURRENT_TO, response),
-            *shared,
-            (WARC_BLOCK_DIGEST, _digest(raw_request)),
-            (CONTENT_TYPE, "application/http; msgtype=request"),
-            (CONTENT_LENGTH, str(len(raw_request))),
-        ]
-        _write(
-            file, [compress_member(b"".join(record_pieces(format_header(fields), (raw_request,))))]
-        )
+        concurrent = [(WARC_CONCURRENT_TO, response), *shared]
+        kind = "application/http; msgtype=request"
+        _write(file, [_member("request", concurrent, exchange.raw_request, kind)])
         self._end = file.tell()
 
     def _open(self) -> IO[bytes]:
@@ -203,17 +192,9 @@ class Recording:
             f"software: {self._software}\r\nformat: WARC File Format 1.1\r\n"
             "description: what rendering QA saw of the live web\r\nrobots: ignore\r\n"
         ).encode()
-        fields = [
-            (WARC_TYPE, "warcinfo"),
-            (WARC_RECORD_ID, f"<urn:uuid:{uuid.uuid4()}>"),
-            (WARC_DATE, _date(now)),
-            (WARC_FILENAME, name),
-            (WARC_BLOCK_DIGEST, _digest(text)),
-            (CONTENT_TYPE, "application/warc-fields"),
-            (CONTENT_LENGTH, str(len(text))),
-        ]
+        fields = [(WARC_DATE, _date(now)), (WARC_FILENAME, name)]
         try:
-            _write(file, [compress_member(b"".join(record_pieces(format_header(fields), (text,))))])
+            _write(file, [_member("warcinfo", fields, text, "application/warc-fields")])
         except OSError:
             file.close()
             path.unlink(missing_ok=True)
@@ -222,16 +203,31 @@ class Recording:
         return self._file
 
 
+def _member(record_type: str, fields: list[tuple[str, str]], block: bytes, kind: str) -> bytes:
+    """A record with that block, of the media type `kind`, as a gzip member."""
+    head = format_header(
+        [
+            (WARC_TYPE, record_type),
+            (WARC_RECORD_ID, _new_id()),
+            *fields,
+            (WARC_BLOCK_DIGEST, format_digest(_ALGORITHM, hashlib.sha256(block).digest())),
+            (CONTENT_TYPE, kind),
+            (CONTENT_LENGTH, str(len(block))),
+        ]
+    )
+    return compress_member(b"".join(record_pieces(head, (block,))))
+
+
+def _new_id() -> str:
+    return f"<urn:uuid:{uuid.uuid4()}>"
+
+
 def _write(file: IO[bytes], pieces: Iterable[bytes]) -> None:
     """Write all of it: an unbuffered file may take a part only."""
     for piece in pieces:
         rest = memoryview(piece)
         while rest:
             rest = rest[file.write(rest) or 0 :]
-
-
-def _digest(block: bytes) -> str:
-    return format_digest(_ALGORITHM, hashlib.sha256(block).digest())
 
 
 def _date(moment: datetime) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from pinakes.counts import count_of
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.browsers.kept import read_image
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels, read_pixels

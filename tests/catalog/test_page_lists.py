@@ -87,7 +87,7 @@ def test_packages_by_their_files() -> None:
 
 
 def population(store: LandedStore) -> tuple[list[str], int]:
-    pages = Population(store.archive, lambda: scan_entries(store.rows))
+    pages = Population(store.rows, store.archive, None)
     return [one.url for one in pages], pages.absent
 
 

@@ -14,7 +14,7 @@ from loopback_proxy import Answer, Pages, page
 from review_scene import png
 from two_browsers import TwoBrowsers, two_browsers
 
-from pinakes.qa.browsers.looking import Limits, Pins
+from pinakes.qa.browsers.page_scripts import Limits, Pins
 from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Viewport
 from pinakes.qa.compare.elements import compare_elements

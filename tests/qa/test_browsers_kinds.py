@@ -12,7 +12,7 @@ from fault_kinds import BOXES, DRAWINGS, LETTERS, PICTURES, STATES, Kind
 from loopback_proxy import Pages, page
 from two_browsers import TwoBrowsers, two_browsers
 
-from pinakes.qa.browsers.looking import Limits, Pins
+from pinakes.qa.browsers.page_scripts import Limits, Pins
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.compare.elements import compare_elements
 from pinakes.qa.snapshot import Outcome, Snapshot

@@ -14,7 +14,7 @@ import pytest
 
 from pinakes.errors import ConfigError, DigestMismatch, StoreUnavailable
 from pinakes.qa.browsers.browser_list import BROWSERS, Browser, Kind, browser_named, installed
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session, starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
 

@@ -21,7 +21,7 @@ from pinakes.config import user_folder
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import BROWSERS, browser_named, installed
 from pinakes.qa.browsers.kept import read_image
-from pinakes.qa.browsers.looking import Limits, Pins
+from pinakes.qa.browsers.page_scripts import Limits, Pins
 from pinakes.qa.browsers.processes import processes_of
 from pinakes.qa.browsers.session import Session, starter
 from pinakes.qa.browsers.tab import Viewport

@@ -15,7 +15,7 @@ import pytest
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers import devtools_pipe
 from pinakes.qa.browsers.devtools_pipe import DevToolsPipe
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.processes import Guard, kill_session, killed_after, processes_of
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Tab, Viewport
@@ -266,8 +266,10 @@ ThreadingHTTPServer(("localhost", int(port)), Handler).serve_forever()
 
 def test_a_driver_that_never_answers_is_ended(tmp_path: Path) -> None:
     pytest.importorskip("selenium")
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service as ChromeService
+
     from pinakes.qa.browsers.driven import POPEN, starting
-    from pinakes.qa.browsers.selenium_extra import Chrome, ChromeOptions, ChromeService
 
     program = tmp_path / "chromedriver"
     program.write_text(SILENT_DRIVER.format(python=sys.executable))

@@ -74,7 +74,7 @@ def test_killed_between_two_pairs_of_a_page(store: LandedStore, tmp_path: Path) 
     plan = RunPlan(run="qa-1", act_time_ms=TIME_MS, browsers=("chromium", "firefox"))
     page = Page("org,example)/", "20260101000000", "http://example.org/", "text/html", key)
     drawn = Drawn(page, 1.0, is_always=True)
-    begin_run(tmp_path, plan, {}, lambda: [drawn])
+    begin_run(tmp_path, plan, {}, [drawn])
     graver = replace(
         RESULT,
         capture_key=key.hex(),

@@ -10,7 +10,7 @@ from drawn_pages import page, seen
 from snapshots import SHOWN
 
 from pinakes.qa.compare.drawn_elements import ASPECTS
-from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features
+from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, features
 from pinakes.qa.judging.model import load_model
 from pinakes.qa.replay.page_log import Exchange, Outcome, PageLog
 from pinakes.qa.results import Verdict
@@ -210,7 +210,7 @@ def test_what_one_browser_shows_for_want_of_webgl_is_uncertain(
     shown = replace(SHOWN, boxes=looks, looks=("|" * (len(ASPECTS) - 1),))
     other = replace(SHOWN, browser="firefox", reasons=reasons)
     sides = (LoadedSnapshot(snapshot=side, pixels=SAME) for side in (shown, other))
-    numbers = dict(zip(feature_names(), features(compare_pair(*sides)), strict=True))
+    numbers = features(compare_pair(*sides))
     found = judge_looks(load_model("across-browsers"), numbers, shown, other)
     assert found.verdict is verdict
     assert any("has no WebGL here" in said for said in found.harm) == bool(reasons)

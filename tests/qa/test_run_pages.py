@@ -23,7 +23,7 @@ from pinakes.catalog.pages import pages_of
 from pinakes.config import load_configuration
 from pinakes.errors import StoreUnavailable
 from pinakes.profile import open_stores
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.results import Verdict
 from pinakes.qa.run.page_judge import PageJudge

@@ -96,31 +96,32 @@ def test_a_plan_and_pages_come_back_as_they_were() -> None:
 
 def test_a_run_goes_on_with_the_pages_that_were_drawn(tmp_path: Path) -> None:
     asked = {"crawl": "spring", "size": 3}
-    begun = begin_run(tmp_path, PLAN, asked, lambda: DRAWN)
+    begun = begin_run(tmp_path, PLAN, asked, DRAWN)
     assert begun == (PLAN, DRAWN)
 
     def never() -> Iterator[Drawn]:
         raise AssertionError("drawn again")
+        yield  # when it is iterated, not when it is called
 
     later = replace(PLAN, run="qa-2", act_time_ms=2)
-    assert begin_run(tmp_path, later, asked, never) == begun
+    assert begin_run(tmp_path, later, asked, never()) == begun
     for plan, other in ((later, {"crawl": "autumn"}), (replace(later, reference="stored"), asked)):
         with pytest.raises(ConfigError, match="use another folder"):
-            begin_run(tmp_path, plan, other, never)
+            begin_run(tmp_path, plan, other, never())
 
 
 def test_a_run_has_begun_when_all_of_it_is_written(tmp_path: Path) -> None:
-    begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
+    begin_run(tmp_path, PLAN, {}, DRAWN)
     (tmp_path / RUN).unlink()  # died before it
-    assert begin_run(tmp_path, PLAN, {}, lambda: DRAWN[:1])[1] == DRAWN[:1]
+    assert begin_run(tmp_path, PLAN, {}, DRAWN[:1])[1] == DRAWN[:1]
     for name, content in ((SAMPLE, "{}\n"), (RUN, "{}")):
         (tmp_path / name).write_text(content)
         with pytest.raises(MalformedRecord):
-            begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
+            begin_run(tmp_path, PLAN, {}, DRAWN)
 
 
 def test_half_a_line_at_the_end_is_judged_again(tmp_path: Path) -> None:
-    begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
+    begin_run(tmp_path, PLAN, {}, DRAWN)
     pairs = [JudgedPair(result=replace(RESULT, capture_key=f"0{n}"), weight=1.0) for n in range(3)]
     with PairsFile(tmp_path) as file:
         file.add(pairs)
@@ -137,7 +138,7 @@ def test_half_a_line_at_the_end_is_judged_again(tmp_path: Path) -> None:
 def test_a_page_is_on_disk_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
+    begin_run(tmp_path, PLAN, {}, DRAWN)
     pairs = [JudgedPair(result=replace(RESULT, capture_key=f"0{n}"), weight=1.0) for n in range(2)]
     with PairsFile(tmp_path) as file:
         file.add(pairs[:1])
@@ -178,13 +179,13 @@ def test_behind_the_pairs_of_another_run_nothing_is_written(
     line = encode_pair(JudgedPair(result=RESULT, weight=1.0))
     (tmp_path / "pairs.jsonl").write_bytes(line + line[:9])
     if run is not None:
-        begin_run(tmp_path, replace(PLAN, run=run), {}, lambda: DRAWN)
+        begin_run(tmp_path, replace(PLAN, run=run), {}, DRAWN)
     with pytest.raises(ConfigError, match="has pairs of qa-1") as raised:
         PairsFile(tmp_path)
     assert str(tmp_path) in str(raised.value)
     assert (tmp_path / "pairs.jsonl").read_bytes() == line + line[:9]
     (tmp_path / RUN).unlink(missing_ok=True)
-    begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
+    begin_run(tmp_path, PLAN, {}, DRAWN)
     with PairsFile(tmp_path) as file:
         assert file.judged == {pair_key(RESULT)}
 

@@ -11,13 +11,14 @@ import pytest
 
 pytest.importorskip("sklearn", reason="the extra qa is not here: make dev-qa")
 
+from bench.qa_training.table import write_table
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.qa.compare.pairs import feature_names
 from pinakes.qa.judging.model import NAMES, Model, load_model
 from pinakes.qa.results import Verdict
 from pinakes.qa.training.figures import Judged, figures
 from pinakes.qa.training.fitting import DECISIVE, fit, judge_all, split
-from pinakes.qa.training.labelled import LabelledPair, read_table, write_table
+from pinakes.qa.training.labelled import LabelledPair, read_table
 from pinakes.qa.training.train import FEWEST_PAIRS, shipped_table, train
 
 NAMES_OF = ("image_gone", "text_gone", "text_order")

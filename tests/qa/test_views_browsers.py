@@ -20,7 +20,7 @@ from stored_screenshots import encoded as encoded_picture
 from stored_screenshots import kept, picture
 
 from pinakes.qa.browsers.kept import read_image
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.certificates import Authority

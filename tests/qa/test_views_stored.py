@@ -18,7 +18,7 @@ from stored_screenshots import encoded, kept, picture
 from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.qa.browsers.kept import png_size, read_image
 from pinakes.qa.compare.drawn_elements import ASPECTS
-from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features, reasons
+from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, features, reasons
 from pinakes.qa.compare.pixels import read_pixels
 from pinakes.qa.snapshot import Box, Outcome, Pictures, Rect, Resource, Snapshot, Styles
 from pinakes.qa.views import stored as stored_module
@@ -274,7 +274,7 @@ def test_beside_a_view_only_what_both_know_counts(store: LandedStore, tmp_path: 
         pair = comparable_with_stored(look(store, tmp_path), other)
         comparison = compare_pair(*(reversed(pair) if swapped else pair))
         assert reasons(comparison) == ()
-        numbers = dict(zip(feature_names(), features(comparison), strict=True))
+        numbers = features(comparison)
         for name in ("image_gone", "image_new", "image_changed_tiles", "text_gone"):
             assert numbers[name] == 0
         assert (numbers["page_boxes_gone"], numbers["page_images"]) == (0, 0)

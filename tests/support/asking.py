@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from browsing import Client, Response
 
-from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.snapshot import Outcome, Resource, Snapshot
 
 

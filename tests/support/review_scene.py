@@ -103,7 +103,7 @@ def write_sample(folder: Path, results: Iterable[PairResult], **planned: Any) ->
         )
         for one in results
     ]
-    begin_run(folder, plan, {}, lambda: drawn)
+    begin_run(folder, plan, {}, drawn)
 
 
 def write_image(folder: Path, content: bytes) -> str:

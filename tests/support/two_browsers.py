@@ -10,7 +10,7 @@ import pytest
 from loopback_proxy import Answer, Pages, serving
 
 from pinakes.errors import ConfigError
-from pinakes.qa.browsers.looking import Limits
+from pinakes.qa.browsers.page_scripts import Limits
 from pinakes.qa.browsers.session import Session, open_browser
 from pinakes.qa.browsers.tab import Viewport
 

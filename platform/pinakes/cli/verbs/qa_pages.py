@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pinakes.catalog.crawl_rows import require_crawl
-from pinakes.catalog.file_rows import FileEntry, scan_entries
+from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.pages import pages_of
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError, InputRefused
@@ -73,14 +73,10 @@ def drawn_pages(stores: Stores, choice: PageChoice, console: Console) -> Iterato
         InputRefused: the crawl does not exist, or a file cannot be read.
     """
     require_crawl(stores.rows, choice.crawl)
-
-    def entries() -> Iterator[FileEntry]:
-        return scan_entries(stores.rows, choice.crawl)
-
-    population = Population(stores.archive, entries)
+    population = Population(stores.rows, stores.archive, choice.crawl)
     if choice.urls:
         wanted = frozenset(map(urlkey, _lines(choice.urls)))
-        pages = pages_of(stores.archive, entries())
+        pages = pages_of(stores.archive, scan_entries(stores.rows, choice.crawl))
         yield from (Drawn(page, 1.0, is_always=True) for page in pages if page.urlkey in wanted)
     else:
         seeds = list(_lines(choice.seeds)) if choice.seeds else []
@@ -92,7 +88,8 @@ def drawn_pages(stores: Stores, choice: PageChoice, console: Console) -> Iterato
         )
     if population.unread:
         console.warn(f"lines in lists of pages that are no page: {population.unread:,}")
-    not_landed = sum(entry.state in _NOT_LANDED for entry in entries())
+    entries = scan_entries(stores.rows, choice.crawl)
+    not_landed = sum(entry.state in _NOT_LANDED for entry in entries)
     if not_landed:
         console.warn(
             f"files of the crawl {choice.crawl} that have not landed, and whose pages are left "

@@ -175,7 +175,7 @@ def _look(request: RunRequest, configuration: Configuration, console: Console) -
             folder,
             _plan(request, require_crawl(stores.rows, request.pages.crawl).facts.collection),
             asdict(request.pages),
-            lambda: drawn_pages(stores, request.pages, console),
+            drawn_pages(stores, request.pages, console),
         )
         _make_known(stores, plan)
         left = [Task(one, plan.pairs_left(one, file.judged)) for one in drawn]
