@@ -27,7 +27,7 @@ class Shown:
         self._site: PackagedSite | None = None
         self._instead: Mapping[str, Recorded | None] = {}
         self._asked: dict[str, Recorded | None] = {}
-        self._server = ProxyServer(self, authority)
+        self._server = ProxyServer(self.exchange, authority)
         self.port = self._server.port
 
     def show(self, site: PackagedSite, instead: Mapping[str, Recorded | None]) -> None:
@@ -49,7 +49,7 @@ class Shown:
         }
 
     def exchange(self, asked: ProxyRequest | None, fields: Message, sender: Sender) -> None:
-        """Answer one request (`replay.server.Exchanger`)."""
+        """Answer one request (`replay.server.Respond`)."""
         with self._lock:
             site, instead = self._site, self._instead
         if asked is None or site is None:

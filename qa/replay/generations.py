@@ -7,17 +7,16 @@ was dropped, the answer is a fault that says so.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Capture, Placed, placed_by, require_visible
 from pinakes.catalog.file_records import read_generations
-from pinakes.catalog.file_rows import FileEntry, read_entry
+from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.payloads import open_placed, open_record
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.file_cells import GenerationFacts
@@ -52,23 +51,15 @@ class GenerationReader:
         self._rows = rows
         self._archive = archive
         self._generation = generation
-        self._collections: OrderedDict[str, str | None] = OrderedDict()
+        remember = lru_cache(_KEPT_FILES)
+        self.collection_of = remember(self._read_collection)
         # By file and its current generation, which changes when a new one is written.
-        self._before: OrderedDict[tuple[str, int], int] = OrderedDict()
-        self._lock = threading.Lock()
+        self._before = remember(self._read_before)
 
-    def collection_of(self, archive_file: str) -> str | None:
-        """The collection that a file landed in, as first read."""
-        with self._lock:
-            if archive_file in self._collections:
-                return self._collections[archive_file]
+    def _read_collection(self, archive_file: str) -> str | None:
+        """The collection that a file landed in; `collection_of` gives what was read first."""
         facts = read_entry(self._rows, archive_file).facts
-        found = facts.collection if facts is not None else None
-        with self._lock:
-            self._collections[archive_file] = found
-            if len(self._collections) > _KEPT_FILES:
-                self._collections.popitem(last=False)
-        return found
+        return facts.collection if facts is not None else None
 
     def place(self, capture: Capture) -> Placed:
         """The place of a capture in that generation.
@@ -77,7 +68,9 @@ class GenerationReader:
             InputRefused: it has none.
         """
         entry = read_entry(self._rows, capture.facts.archive_file)
-        number = entry.generation if self._generation == "current" else self._number_before(entry)
+        number = entry.generation
+        if self._generation == "before":
+            number = self._before(entry.archive_file, number)
         placed = placed_by(capture, replace(entry, generation=number))
         if placed is None:
             raise InputRefused(
@@ -85,18 +78,8 @@ class GenerationReader:
             )
         return placed
 
-    def _number_before(self, entry: FileEntry) -> int:
-        key = (entry.archive_file, entry.generation)
-        with self._lock:
-            known = self._before.get(key)
-        if known is None:
-            written = read_generations(self._rows, entry.archive_file)
-            known = generation_before(entry.generation, written)
-            with self._lock:
-                self._before[key] = known
-                if len(self._before) > _KEPT_FILES:
-                    self._before.popitem(last=False)
-        return known
+    def _read_before(self, archive_file: str, current: int) -> int:
+        return generation_before(current, read_generations(self._rows, archive_file))
 
     @contextmanager
     def open(self, placed: Placed) -> Iterator[Record]:

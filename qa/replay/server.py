@@ -13,11 +13,11 @@ import contextlib
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
-from typing import Any, Protocol
+from typing import Any
 
 from pinakes.access.byte_range import parse_range
 from pinakes.errors import MissingExtra, PinakesError
@@ -40,6 +40,8 @@ PATIENCE_S = 60.0
 """How long a client may neither send nor receive."""
 IDLE_S = 5.0
 """How long a connection stays open between requests; browsers open another if needed."""
+Respond = Callable[[ProxyRequest | None, Message, Sender], None]
+"""Answers a request; None is one that names no original URL."""
 _STOP_PATIENCE_S = 10.0
 _LINE_LIMIT_BYTES = 1 << 16
 _DRAIN_LIMIT_BYTES = 1 << 28
@@ -47,23 +49,18 @@ _WRITE_BYTES = 1 << 16
 _TLS_HANDSHAKE = b"\x16"
 
 
-class Exchanger(Protocol):
-    """Answers requests, of several connections at once."""
-
-    def exchange(self, request: ProxyRequest | None, fields: Message, sender: Sender) -> None:
-        """Answer one request; None is one that names no original URL."""
-        ...
-
-
 class ProxyServer(ThreadingTCPServer):
-    """Listens on loopback, on a port of its own; `stop` ends it and its connections."""
+    """Listens on loopback, on a port of its own; `stop` ends it and its connections.
+
+    `respond` answers one request; several connections call it at once.
+    """
 
     allow_reuse_address = False
     daemon_threads = True
     request_queue_size = 512
 
-    def __init__(self, exchanger: Exchanger, authority: Authority) -> None:
-        self.exchanger = exchanger
+    def __init__(self, respond: Respond, authority: Authority) -> None:
+        self.respond = respond
         self.authority = authority
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -222,7 +219,7 @@ class _Connection(BaseHTTPRequestHandler):
             body=body,
         )
         sender = Sender(self.wfile, close=self.close_connection)
-        self.server.exchanger.exchange(request or None, self.headers, sender)
+        self.server.respond(request or None, self.headers, sender)
         self.close_connection = sender.close
 
     def _query(self, body: bytes) -> str | None:

@@ -90,7 +90,7 @@ class ProxySession:
         self._page: ShownPage | None = None
         self.refused_outside = 0
         """Requests refused because no page was open."""
-        self._server = ProxyServer(self, authority)
+        self._server = ProxyServer(self.exchange, authority)
         self.host = LOOPBACK
         self.port = self._server.port
 
@@ -142,7 +142,7 @@ class ProxySession:
         self._server.stop()
 
     def exchange(self, request: ProxyRequest | None, fields: Message, sender: Sender) -> None:
-        """Answer one request, and enter it in the page's log (`server.Exchanger`)."""
+        """Answer one request, and enter it in the page's log."""
         with self._lock:
             page = self._page
             if page is None:

@@ -31,7 +31,7 @@ class Pair(NamedTuple):
     @property
     def is_of_stored(self) -> bool:
         """Whether the reference is a stored screenshot."""
-        return self.reference == STORED
+        return self._views[0] == STORED
 
     @property
     def has_access(self) -> bool:
