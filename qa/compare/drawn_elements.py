@@ -282,3 +282,8 @@ def restyled_aspects(one: Drawn, other: Drawn) -> list[str]:
 def is_apart(one: int, other: int) -> bool:
     """Whether lengths differ by more than rounding and letters do."""
     return abs(one - other) > max(NEAR, one // 50)
+
+
+def is_masked(rect: Rect, masked: Sequence[Rect]) -> bool:
+    """Whether most of it lies in one of these."""
+    return any(2 * rect.shared(mask) > rect.area for mask in masked)

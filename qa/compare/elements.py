@@ -8,10 +8,8 @@ matched in document order by tag and text.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from pinakes.qa.snapshot import Box, Rect, Snapshot
 
@@ -22,6 +20,7 @@ from .drawn_elements import (
     Drawn,
     drawn_elements,
     is_apart,
+    is_masked,
     key_of,
     matched_elements,
     restyled_aspects,
@@ -48,14 +47,6 @@ _BROKEN = "broken"
 """What a picture says that could not be loaded: its words are drawn in its place."""
 
 
-class DrawnElement(NamedTuple):
-    """An element, where it is, and all that is known of how it is drawn."""
-
-    tag: str
-    rect: Rect
-    how: tuple[str, ...]
-
-
 def compare_elements(
     first: Snapshot,
     second: Snapshot,
@@ -70,7 +61,7 @@ def compare_elements(
     """
     is_across = first.browser != second.browser
     mine, theirs = (
-        [one for one in drawn_elements(snapshot) if not _is_masked(one.box.rect, masked)]
+        [one for one in drawn_elements(snapshot) if not is_masked(one.box.rect, masked)]
         for snapshot in (first, second)
     )
     is_in_order = True
@@ -107,7 +98,7 @@ def compare_elements(
             *(
                 ElementChange(f"<{shape.tag}> of a drawing {what}", shape.rect)
                 for shape, what in other_shapes(first, second, again=again, labels=labels)
-                if not _is_masked(shape.rect, masked)
+                if not is_masked(shape.rect, masked)
             ),
         ]
     shifts, spaces = list(_shifts(pairs)), list(_spaces(pairs))
@@ -144,19 +135,6 @@ def compare_elements(
                 _MOST_NAMED,
             )
         ),
-    )
-
-
-def elements_below(snapshot: Snapshot, top: int, masked: Sequence[Rect]) -> Counter[DrawnElement]:
-    """Elements that reach below `top`, which are the same where one browser draws the same."""
-    return Counter(
-        DrawnElement(
-            one.box.tag, one.box.rect, (one.box.kind, one.box.text, one.shows, *one.aspects)
-        )
-        for one in drawn_elements(snapshot)
-        if one.is_seen
-        and one.box.rect.y + one.box.rect.height > top
-        and not _is_masked(one.box.rect, masked)
     )
 
 
@@ -244,7 +222,7 @@ def _without(restless: Sequence[Drawn], side: Sequence[Drawn]) -> list[Drawn]:
         for one in side
         if one.place not in blocks
         and key_of(one) not in keys
-        and not _is_masked(one.box.rect, rects)
+        and not is_masked(one.box.rect, rects)
     ]
 
 
@@ -268,10 +246,6 @@ def _restless(
     )
     left = (*_left(mine, (one for one, _ in pairs)), *_left(again, (two for _, two in pairs)))
     return [*moved, *left]
-
-
-def _is_masked(rect: Rect, masked: Sequence[Rect]) -> bool:
-    return any(2 * rect.shared(mask) > rect.area for mask in masked)
 
 
 def _shifts(pairs: Sequence[tuple[Drawn, Drawn]]) -> Iterator[tuple[Drawn, int]]:

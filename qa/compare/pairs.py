@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pinakes.qa.snapshot import Rect, Snapshot
 
@@ -12,7 +13,7 @@ from .elements import compare_elements
 from .images import ImageDifference, compare_images
 from .page import PageDifference, compare_pages, lost_payloads, other_payloads
 from .pictures import PictureDifference, compare_pictures
-from .pixels import Mask, Pixels, mask_of, moving_parts
+from .pixels import SCALE, Mask, Pixels, mask_of, moving_parts
 from .texts import TextDifference, compare_texts
 
 _NOTHING = 2.0
@@ -31,6 +32,9 @@ _LINES_OF = {
 }
 _OTHERWISE = {"picture": 0.0}
 """The value of features that could not be compared; 1 for those of images."""
+
+Changes: TypeAlias = tuple[tuple[int, int, int, int], ...]
+"""x, y, width, height."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,12 @@ class Comparison:
     """The share of the reference that is not compared."""
     uncovered: bool = False
     """Whether an overlay was removed from one or both before."""
+
+    @property
+    def changes(self) -> Changes:
+        """Where the images differ most, in pixels of the image as it was taken."""
+        found = self.image.changes if self.image is not None else ()
+        return tuple((SCALE * x, SCALE * y, SCALE * w, SCALE * h) for x, y, w, h in found)
 
 
 def compare_pair(

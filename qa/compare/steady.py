@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations, product
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from pinakes.qa.snapshot import Box, Rect
+from pinakes.qa.snapshot import Box, Rect, Snapshot
 
 from .arrays_extra import NDArray, cv2, np
-from .elements import DrawnElement, elements_below
+from .drawn_elements import drawn_elements, is_masked
 from .pairs import LoadedSnapshot
 from .pixels import SCALE, Mask, Pixels, mask_of
 from .texts import words_of
@@ -37,6 +37,14 @@ class Place:
 
     rect: Rect
     tag: str | None
+
+
+class DrawnElement(NamedTuple):
+    """An element, where it is, and all that is known of how it is drawn."""
+
+    tag: str
+    rect: Rect
+    how: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,11 +148,24 @@ def _below(
         return ()
     gone, new = _apart_each_time(
         *(
-            [elements_below(look.snapshot, bottom, masked) for look in side]
+            [_elements_below(look.snapshot, bottom, masked) for look in side]
             for side in (references, others)
         )
     )
     return (*new, *gone)
+
+
+def _elements_below(snapshot: Snapshot, top: int, masked: Sequence[Rect]) -> Counter[DrawnElement]:
+    """Elements that reach below `top`, which are the same where one browser draws the same."""
+    return Counter(
+        DrawnElement(
+            one.box.tag, one.box.rect, (one.box.kind, one.box.text, one.shows, *one.aspects)
+        )
+        for one in drawn_elements(snapshot)
+        if one.is_seen
+        and one.box.rect.y + one.box.rect.height > top
+        and not is_masked(one.box.rect, masked)
+    )
 
 
 def _places(steady: Mask) -> Iterator[Rect]:

@@ -13,9 +13,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from pinakes.qa.compare.pairs import (
+    Changes,
     Comparison,
     compare_pair,
     features,
@@ -47,8 +48,6 @@ from .plan import Pair
 
 _MUCH = 0.2
 _MORE_LOOKS = 2
-
-Changes: TypeAlias = tuple[tuple[int, int, int, int], ...]
 
 
 class _Judged(NamedTuple):
@@ -103,7 +102,7 @@ class PageJudge:
         reference, other = self._comparable(pair, looks)
         comparison, took = self._compare(reference, other)
         decision = self._prove(pair, comparison, reference, other)
-        changes = _in_pixels(comparison)
+        changes = comparison.changes
         if decision is None:
             judged = self._by_looks(pair, comparison, reference, other, looks)
             comparison, decision, changes = judged.comparison, judged.decision, judged.changes
@@ -170,8 +169,9 @@ class PageJudge:
             # Images and the like are not rewritten: the access system has another capture.
             decision = decision.saying(other_bytes(others))
         decision = self._as_of_today(pair, decision, looks)
-        elements = _of_elements(comparison) if pair.is_two_browsers else ()
-        changes = places or elements or _in_pixels(comparison)
+        found = comparison.element.changes if pair.is_two_browsers else ()
+        elements = tuple(change.rect.sides for change in found)
+        changes = places or elements or comparison.changes
         return _Judged(comparison, decision, changes, took)
 
     def _given_height(
@@ -297,18 +297,3 @@ def _rects(steady: SteadyDifference) -> Changes:
     if steady.share > _MUCH:
         return ()
     return tuple(place.rect.sides for place in steady.places)
-
-
-def _of_elements(comparison: Comparison) -> Changes:
-    """The places of elements that differ, in the other's image or in both."""
-    return tuple(change.rect.sides for change in comparison.element.changes)
-
-
-def _in_pixels(comparison: Comparison) -> Changes:
-    """The changes found in scaled images, in pixels of the original image."""
-    if comparison.image is None:
-        return ()
-    return tuple(
-        (SCALE * x, SCALE * y, SCALE * width, SCALE * height)
-        for x, y, width, height in comparison.image.changes
-    )
