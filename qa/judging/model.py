@@ -21,7 +21,6 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pinakes.errors import ConfigError, MalformedRecord
@@ -156,27 +155,16 @@ def model_name(browsers: Collection[str]) -> Literal["same-browser", "across-bro
     return "same-browser" if len(browsers) < 2 else "across-browsers"
 
 
-def load_model(name: str, file: Path | None = None) -> Model:
-    """A model that ships with the package, or of a file.
+def load_model(name: str) -> Model:
+    """A model that ships with the package.
 
     Raises:
-        ConfigError: there is none of that name, or the file is another model's.
-        MalformedRecord: the file holds no model of this schema.
+        ConfigError: there is none of that name.
     """
     if name not in NAMES:
         raise ConfigError(f"unknown model {name!r}; known: {', '.join(NAMES)}")
-    place = str(file) if file is not None else f"{name}.json"
-    try:
-        if file is not None:
-            content = file.read_bytes()
-        else:
-            content = files("pinakes.qa.judging").joinpath(f"models/{place}").read_bytes()
-    except OSError as error:
-        raise ConfigError(f"no model at {place}: {error.strerror}") from error
-    model = decode_model(content, place)
-    if model.name != name:
-        raise ConfigError(f"{place} has the model {model.name!r}, not {name!r}")
-    return model
+    file = files("pinakes.qa.judging").joinpath(f"models/{name}.json")
+    return decode_model(file.read_bytes(), file.name)
 
 
 def encode_model(model: Model) -> bytes:

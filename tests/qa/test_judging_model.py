@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -110,16 +109,9 @@ def test_bytes_of_anything_else_are_refused(content: bytes) -> None:
         decode_model(content)
 
 
-def test_another_models_file_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "model.json"
-    file.write_bytes(encode_model(MODEL))
-    assert load_model("same-browser", file) == MODEL
-    with pytest.raises(ConfigError, match="same-browser"):
-        load_model("across-browsers", file)
+def test_a_model_that_does_not_ship_is_refused() -> None:
     with pytest.raises(ConfigError, match="unknown model"):
-        load_model("pickle", file)
-    with pytest.raises(ConfigError, match="no model at"):
-        load_model("same-browser", tmp_path / "absent.json")
+        load_model("pickle")
 
 
 @pytest.mark.parametrize("name", NAMES)

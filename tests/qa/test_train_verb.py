@@ -17,7 +17,7 @@ from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.hbase_schema.name_keys import encode_pair_key
 from pinakes.profile import open_stores
-from pinakes.qa.judging.model import load_model
+from pinakes.qa.judging.model import decode_model, load_model
 from pinakes.qa.results import PairResult, pair_key
 from pinakes.qa.review.judgement import Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import put_judgement
@@ -91,7 +91,7 @@ def test_a_model_is_written_that_can_be_judged_by(
     capsys.readouterr()
     assert main(["--json", "qa", "train", "qa", "-o", "models"]) == 0
     said = json.loads(capsys.readouterr().out)
-    model = load_model("same-browser", Path(said["model"]))
+    model = decode_model(Path(said["model"]).read_bytes())
     assert model.version == said["version"]
     assert model.training["people"] == 60
     assert said["before"]["pairs"] == said["after"]["pairs"] == 60

@@ -14,7 +14,7 @@ pytest.importorskip("sklearn", reason="the extra qa is not here: make dev-qa")
 from bench.qa_training.table import write_table
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.qa.compare.pairs import feature_names
-from pinakes.qa.judging.model import NAMES, Model, load_model
+from pinakes.qa.judging.model import NAMES, Model, decode_model, load_model
 from pinakes.qa.results import Verdict
 from pinakes.qa.training.figures import Judged, figures
 from pinakes.qa.training.fitting import DECISIVE, fit, judge_all, split
@@ -158,7 +158,7 @@ def test_a_new_model_lies_beside_the_old_one_with_figures_before_and_after(
     assert len({one.file for one in done}) == 2
     assert [one.old for one in done] == ["same-browser 1", "same-browser 1"]
     for one in done:
-        assert load_model("same-browser", one.file) == one.model
+        assert decode_model(one.file.read_bytes()) == one.model
         assert one.before.pairs == one.after.pairs == 120
         assert one.model.training["people"] == 120
         assert one.model.version != old.version
