@@ -97,7 +97,9 @@ def captures_of(urlkey: str, *, start_time: str = "", stop_time: str = "") -> Ke
     begins with `start_time` and ends before `stop_time`.
     """
     key = encode_urlkey(urlkey)
-    start_row = b"%b %b" % (key, _digits(start_time))
+    start_row = key + b" "
+    if start_time:
+        start_row += _digits(start_time)
     # `!` follows the space that ends the urlkey.
     return KeyRange(start_row, b"%b %b" % (key, _digits(stop_time)) if stop_time else key + b"!")
 
@@ -108,6 +110,6 @@ def captures_under(urlkey_prefix: str) -> KeyRange:
 
 
 def _digits(time: str) -> bytes:
-    if time and not (time.isascii() and time.isdigit() and len(time) <= 17):
+    if not (time.isascii() and time.isdigit() and len(time) <= 17):
         raise ValueError(f"a time is up to 17 digits: {time!r}")
     return time.encode("ascii")

@@ -178,6 +178,7 @@ LENGTH = b"Content-Length: %d\r\n" % len(KNOWN[0])
         pytest.param([b"GET /d HTTP/1.1" + HOST[:-2], b"\r\n"], id="within-its-end"),
         pytest.param([b"\r\nGET /e HTTP/1.1" + HOST], id="behind-a-line-end"),
         pytest.param([b"\r\n", b"GET /e HTTP/1.1" + HOST], id="behind-a-lone-line-end"),
+        pytest.param([HOST[-4:], b"GET /q HTTP/1.1\r\n\r\n"], id="without-headers"),
         pytest.param([b"GET /slow HTTP/1.1" + HOST], id="not-at-once"),
         pytest.param([b"GET /f HTTP/1.1\r\nX: GET /g HTTP/1.1" + HOST], id="one-in-another"),
         pytest.param([b"POST /h HTTP/1.1\r\n" + LENGTH + HOST[2:], *KNOWN], id="in-a-body"),
@@ -197,6 +198,15 @@ def test_what_came_before_on_a_connection_changes_no_answer(pieces: list[bytes])
     first, *rest = found
     assert rest[0] == first
     assert rest[1:] == alone
+
+
+def test_a_request_is_no_header_whatever_came_before() -> None:
+    request = b"GET /e HTTP/1.1" + HOST
+    with served(Echo()) as address:
+        found = _answers(
+            address, [KNOWN, [b"\r\n" + request], [b"GET /r HTTP/1.1\r\n" + request]]
+        )
+    assert [status_of(answer) for answer in found] == [200, 200, 400]
 
 
 def _answers(address: tuple[str, int], requests: Sequence[Sequence[bytes]]) -> list[bytes]:

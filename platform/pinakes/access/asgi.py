@@ -42,9 +42,11 @@ def header_values(scope: Scope, name: bytes) -> list[bytes]:
 async def send_whole(
     send: Send, status: int, body: bytes, *, content_type: bytes = TEXT, headers: Headers = ()
 ) -> None:
-    """Send a response of one piece.  The server leaves out the body where HEAD was asked."""
-    length = str(len(body)).encode()
-    start = [(b"content-type", content_type), (b"content-length", length), *headers]
+    """Send a response of one piece, of which the server says the length.
+
+    It leaves out the body where HEAD was asked.
+    """
+    start = ((b"content-type", content_type), *headers)
     await send({"type": "http.response.start", "status": status, "headers": start})
     await send({"type": "http.response.body", "body": body})
 

@@ -1,14 +1,17 @@
 """The one ASGI application of a server: hot paths by a table, everything else to the pages.
 
 What holds for every response is here: the Host that it is for, its strict headers, and that
-an error is one plain line, never a traceback.
+an error is one plain line, never a traceback.  Bound to loopback, a site answers only requests for
+loopback's names: a page of another site whose name was made to point here (DNS rebinding) gets no
+answer.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from pinakes.errors import (
@@ -31,7 +34,6 @@ from .asgi import (
     Send,
     send_line,
 )
-from .hosts import AcceptedHosts
 
 LOGGER = "pinakes.access"
 AT_ONCE = 512
@@ -39,6 +41,8 @@ AT_ONCE = 512
 RETRY_S = 2
 _RETRY = [(b"retry-after", str(RETRY_S).encode())]
 _WORDS_CHARACTERS = 500
+# RFC 9110 §7.2: an address in brackets or a name, in any case, and a port.
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
 class Route(NamedTuple):
@@ -52,8 +56,8 @@ class Route(NamedTuple):
 
 
 class AsgiSite:
-    """`hosts` are the accepted Host names; None: any.  `headers` are those of every response
-    that does not set them itself."""
+    """`hosts` are the accepted Host names, in any case; None: any.  `headers` are those of every
+    response that does not set them itself."""
 
     def __init__(
         self,
@@ -65,27 +69,31 @@ class AsgiSite:
     ) -> None:
         self._pages = pages
         self._routes = tuple(routes)
-        self._hosts = AcceptedHosts(hosts)
-        self._headers = [
+        self._names = None if hosts is None else frozenset(name.lower() for name in hosts)
+        self._headers = tuple(
             (name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()
-        ]
-        self._names = frozenset(name for name, _ in self._headers)
+        )
         self._under_way = 0
+        # Browsers and programs ask for the same few, and most responses have the same headers.
+        self._is_own = lru_cache(maxsize=256)(self._names_own)
+        self._route = lru_cache(maxsize=256)(self._route_of)
+        self._strict = lru_cache(maxsize=256)(self._with_strict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; nothing is raised but what ends the process."""
         started = False
 
-        async def send_strict(message: Message) -> None:
+        def send_strict(message: Message) -> Awaitable[None]:
             nonlocal started
-            if message["type"] == "http.response.start":
+            if not started:
                 started = True
-                message["headers"] = self._with_strict(message["headers"])
-            await send(message)
+                message["headers"] = self._strict(tuple(message["headers"]))
+            return send(message)
 
         self._under_way += 1
         try:
-            await self._answer(scope, receive, send_strict)
+            application = self._application_for(scope)
+            await application(scope, receive, send_strict)
         except ClientGone:
             pass
         except Exception as error:  # noqa: BLE001  whatever it is, nobody outside is told more
@@ -97,25 +105,24 @@ class AsgiSite:
         finally:
             self._under_way -= 1
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._accepts(scope["headers"]):
-            await send_line(send, 400)
-        elif self._under_way > AT_ONCE:
-            await send_line(send, 503, "Service Unavailable: too many requests at once", _RETRY)
-        else:
-            route, parts = self._route(scope["raw_path"])
-            if route is None:
-                await self._pages(scope, receive, send)
-            else:
-                scope["path_parts"] = parts
-                await route.application(scope, receive, send)
+    def _application_for(self, scope: Scope) -> Application:
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or not self._is_own(hosts[0]):
+            return _refuse_host
+        if self._under_way > AT_ONCE:
+            return _refuse_more
+        route, scope["path_parts"] = self._route(scope["raw_path"])
+        return self._pages if route is None else route.application
 
-    def _accepts(self, headers: HeaderList) -> bool:
-        """Whether a request is for this site, by its one Host."""
-        hosts = [value for name, value in headers if name == b"host"]
-        return len(hosts) == 1 and self._hosts.accepts(hosts[0].decode("latin-1"))
+    def _names_own(self, host: bytes) -> bool:
+        """Whether a Host header names this site."""
+        text = host.decode("latin-1").strip(" \t")  # RFC 9110 §5.5
+        found = _HOST.fullmatch(text)
+        if self._names is None or not found:
+            return self._names is None and bool(text)
+        return found[1].lower() in self._names
 
-    def _route(self, path: bytes) -> tuple[Route | None, Mapping[str, bytes]]:
+    def _route_of(self, path: bytes) -> tuple[Route | None, Mapping[str, bytes]]:
         """The route of a path, and the parts that it names."""
         for route in self._routes:
             found = route.paths.fullmatch(path)
@@ -123,12 +130,17 @@ class AsgiSite:
                 return route, found.groupdict()
         return None, {}
 
-    def _with_strict(self, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        given = list(headers)
+    def _with_strict(self, given: tuple[tuple[bytes, bytes], ...]) -> HeaderList:
         names = {name for name, _ in given}
-        if self._names.isdisjoint(names):
-            return given + self._headers
-        return given + [header for header in self._headers if header[0] not in names]
+        return (*given, *(header for header in self._headers if header[0] not in names))
+
+
+async def _refuse_host(scope: Scope, receive: Receive, send: Send) -> None:
+    await send_line(send, 400)
+
+
+async def _refuse_more(scope: Scope, receive: Receive, send: Send) -> None:
+    await send_line(send, 503, "Service Unavailable: too many requests at once", _RETRY)
 
 
 def _told_of(error: Exception) -> tuple[int, str]:

@@ -11,20 +11,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import deque
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import httptools
 
-from .asgi import Application, Receive, Scope, Send, send_line
+from .asgi import Application, HeaderList, Receive, Scope, Send, send_line
 from .eager import begin
 from .exchange import Exchange
 
+_ASGI = {"version": "3.0", "spec_version": "2.3"}
 _CLOSE = (b"connection", b"close")
 _BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
+_HEAD_END = b"\r\n\r\n"
+_PLAIN_GET = re.compile(
+    rb"GET (/[\w!$%&'()*+,./:;=@~-]*)\??([\w!$%&'()*+,./:;=?@~\[\]-]*) HTTP/1\.1", re.ASCII
+)
+"""The first line of a request: path and query, with nothing that a parser might see otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,17 @@ class Bounds:
     """Connections; above, closed unanswered."""
 
 
+class _Head(NamedTuple):
+    """The head of a request but for its target."""
+
+    method: str
+    version: str
+    headers: HeaderList
+    keeps: bool
+    expects: bool
+    has_body: bool
+
+
 class Served:
     """What the connections of a server have in common; `lead` are the first headers of each
     response."""
@@ -65,7 +83,11 @@ async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Connection(asyncio.Protocol):
-    """Requests that are sent ahead are answered in their order."""
+    """Requests that are sent ahead are answered in their order.
+
+    Clients send the same lines again behind the first one of each GET: those are parsed once, as
+    that takes a tenth of a small answer.
+    """
 
     transport: asyncio.Transport
 
@@ -80,11 +102,18 @@ class Connection(asyncio.Protocol):
         self._taken: Exchange | None = None
         """The one whose body is being taken."""
         self._may_begin = False
+        self._is_between = True
+        """Whether the parser waits for the first byte of a request."""
+        self._begun = 0
+        """Requests in what came last."""
+        self._head: _Head | None = None
+        self._known: tuple[bytes, _Head] | None = None
+        """Of a GET that came alone: what was behind its first line, and what that says."""
         self._server: tuple[str, int] | None = None
         self._free_since_s = self._received_s = loop.time()
         self._has_answered = self._is_last = self._has_head = False
         self._refused: HTTPStatus | None = None
-        self._head_bytes = 0
+        self._head_bytes = self._most_bytes = 0
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._is_reading = True
@@ -114,9 +143,19 @@ class Connection(asyncio.Protocol):
         self._received_s = self._loop.time()
         if self._is_last:
             return
-        self._head_bytes += len(data)
         # Of requests sent ahead only the first, so that other clients have their turn.
         self._may_begin = True
+        plain, behind = None, b""
+        if self._is_between and not self._exchanges and len(data) <= self._bounds.head_bytes:
+            line, _, behind = data.partition(b"\r\n")
+            plain = _PLAIN_GET.fullmatch(line)
+            if plain is not None and self._known is not None and self._known[0] == behind:
+                self._head_bytes = 0
+                if not self.transport.is_closing():
+                    self._take(plain[1], plain[2], self._known[1])
+                return
+        self._head_bytes = self._most_bytes = self._head_bytes + len(data)
+        self._begun, self._head = 0, None
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -126,6 +165,16 @@ class Connection(asyncio.Protocol):
             return
         if self._head_bytes > self._bounds.head_bytes and not self._is_last:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        if plain is not None and self._begun == 1:
+            self._learn(behind, is_whole=data.find(_HEAD_END) == len(data) - len(_HEAD_END))
+
+    def _learn(self, behind: bytes, *, is_whole: bool) -> None:
+        """Remember what stands behind the first line of the only request that came."""
+        head = self._head
+        if head is None or not head.keeps or head.expects or head.has_body or not is_whole:
+            self._known = None
+        else:
+            self._known = behind, head
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody waits for any response."""
@@ -148,7 +197,8 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         """Begin to take a head."""
-        self._has_head, self._taken = False, None
+        self._has_head, self._taken, self._is_between = False, None, False
+        self._begun += 1
         self._url, self._headers = b"", []
 
     def on_url(self, url: bytes) -> None:
@@ -166,15 +216,17 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         if self._is_last or self.transport.is_closing():
             return
-        headers, bounds = self._headers, self._bounds
-        if len(self._url) + sum([len(n) + len(v) + 4 for n, v in headers]) > bounds.head_bytes:
+        bounds = self._bounds
+        # A head that came in so few bytes need not be measured.
+        if self._most_bytes > bounds.head_bytes and self._size_of_head() > bounds.head_bytes:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
             return
-        named = dict(headers)
-        if named.get(b"transfer-encoding", b"chunked").strip().lower() != b"chunked":
+        named = dict(self._headers)
+        has_body = not _BODY_HEADERS.isdisjoint(named)
+        coding = named.get(b"transfer-encoding") if has_body else None
+        if coding is not None and coding.strip().lower() != b"chunked":
             self._refuse(HTTPStatus.NOT_IMPLEMENTED)
             return
-        has_body = not _BODY_HEADERS.isdisjoint(named)
         upgrades = self._parser.should_upgrade()
         if upgrades and has_body:
             self._refuse(HTTPStatus.BAD_REQUEST)
@@ -184,7 +236,21 @@ class Connection(asyncio.Protocol):
             return
         # Nothing is upgraded, and what follows may be meant for another protocol.
         self._is_last = upgrades
-        self._take(named, has_body=has_body)
+        version, headers = self._parser.get_http_version(), self._headers
+        if not self._url.startswith((b"/", b"*")):
+            headers = _with_host_of(self._url, headers)
+        self._head = _Head(
+            self._parser.get_method().decode("ascii"),
+            version,
+            headers,
+            keeps=not upgrades and version != "1.0" and self._parser.should_keep_alive(),
+            expects=named.get(b"expect", b"").lower() == b"100-continue",
+            has_body=has_body,
+        )
+        self._take(*_parts(self._url), self._head)
+
+    def _size_of_head(self) -> int:
+        return len(self._url) + sum([len(n) + len(v) + 4 for n, v in self._headers])
 
     def on_body(self, body: bytes) -> None:
         """Of a request that was taken."""
@@ -195,43 +261,35 @@ class Connection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         """Of a request that was taken."""
         self._head_bytes = 0
+        self._is_between = True
         if self._taken is not None:
             self._taken.complete_body()
 
     # --- requests
 
-    def _take(self, named: dict[bytes, bytes], *, has_body: bool) -> None:
-        """The request whose head was parsed."""
-        target, headers, version = self._url, self._headers, self._parser.get_http_version()
-        if not target.startswith((b"/", b"*")):
-            headers = _with_host_of(target, headers)
-        path, query = _parts(target)
+    def _take(self, path: bytes, query: bytes, head: _Head) -> None:
+        """The request of this target."""
         text = path.decode("ascii")
         scope: dict[str, Any] = {
             "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "http_version": version,
-            "method": self._parser.get_method().decode("ascii"),
+            "asgi": _ASGI,
+            "http_version": head.version,
+            "method": head.method,
             "scheme": "http",
             "server": self._server,
             "root_path": "",
             "path": unquote(text) if "%" in text else text,
             "raw_path": path,
             "query_string": query,
-            "headers": headers,
+            "headers": head.headers,
         }
-        exchange = Exchange(
-            self,
-            scope,
-            keeps=not self._is_last and version != "1.0" and self._parser.should_keep_alive(),
-            expects=named.get(b"expect", b"").lower() == b"100-continue",
-        )
+        exchange = Exchange(self, scope, keeps=head.keeps, expects=head.expects)
         self._taken = exchange
-        exchange.has_all = not has_body
+        exchange.has_all = not head.has_body
         self._exchanges.append(exchange)
         if len(self._exchanges) > 1:
             self._read_no_more()
-        elif self._may_begin and not has_body:
+        elif self._may_begin and not head.has_body:
             task = begin(self._loop, self._answer(exchange))
             if task is not None:
                 self._keep(task)
@@ -268,7 +326,8 @@ class Connection(asyncio.Protocol):
             self._loop.call_soon(self._begin, self._exchanges[0])
         elif self._refused is not None:
             self._refuse(self._refused)
-        self.read_on()
+        if not self._is_reading:
+            self.read_on()
 
     # --- what a client may hold
 

@@ -6,11 +6,11 @@ Source: the ASGI specification, version 3 (`http` connections); RFC 9112, sectio
 from __future__ import annotations
 
 import asyncio
-from functools import cache
+from functools import lru_cache
 from http import HTTPStatus
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from .asgi import HeaderList, Message, Scope
+from .asgi import Message, Scope
 
 BODY_BYTES = 64 << 10
 """Of a request's body that wait for the application; then the connection is read no further."""
@@ -77,7 +77,7 @@ class Exchange:
         self._body = bytearray()
         self._is_read = False
         self._event: asyncio.Event | None = None
-        self._head = b""
+        self._head: _Head | None = None
         self._is_chunked = False
         self._left: int | None = None
 
@@ -127,11 +127,13 @@ class Exchange:
             await self._wire.writable()
         if self.is_gone:
             return
-        if not self._head:
+        if self._head is None:
             self._expects = False
-            self._head = self._head_of(message["status"], message["headers"])
+            self._head = _head_of(message["status"], tuple(message["headers"]))
+            self._left = self._head.length
             return
         piece, more = message.get("body", b""), message.get("more_body", False)
+        lead = b"" if self.is_begun else self._lead(self._head, piece, is_whole=not more)
         if self.scope["method"] == "HEAD":
             piece = b""
         elif self._is_chunked:
@@ -141,36 +143,51 @@ class Exchange:
             self._left -= len(piece)
             if self._left < 0 or (self._left and not more):
                 raise RuntimeError("the body is not as long as its Content-Length")
-        if not self.is_begun:
-            self.is_begun = True
-            piece = self._head + piece
-        if piece:
-            self._wire.transport.write(piece)
+        if lead or piece:
+            self._wire.transport.write(lead + piece)
         if not more:
             self.is_complete = True
             self._wake()
             self._wire.end_response()
 
-    def _head_of(self, status: int, headers: HeaderList) -> bytes:
-        lines = b"".join([b"%b: %b\r\n" % header for header in headers])
-        if not len(headers) == lines.count(b"\r") == lines.count(b"\n"):
-            raise RuntimeError("a header has a line end")
-        says_close = False
-        for name, value in headers:
-            if name == b"content-length":
-                self._left = int(value)
-            elif name == b"connection":
-                says_close, self.keeps = True, False
-        if self._left is None and self.scope["method"] != "HEAD" and status not in _NO_BODY:
-            if self.scope["http_version"] == "1.1":
-                self._is_chunked = True
-                lines += _CHUNKED
+    def _lead(self, head: _Head, piece: bytes, *, is_whole: bool) -> bytes:
+        """The head of the response, whose body begins with this piece, or is it."""
+        self.is_begun = True
+        more, may_be_more = b"", head.length is None and head.status not in _NO_BODY
+        if may_be_more and is_whole and piece:
+            more = b"content-length: %d\r\n" % len(piece)
+        elif may_be_more and self.scope["method"] != "HEAD":
+            if is_whole:
+                more = b"content-length: 0\r\n"
+            elif self.scope["http_version"] == "1.1":
+                self._is_chunked, more = True, _CHUNKED
             else:
                 self.keeps = False  # the end of the connection ends the body
-        close = b"" if self.keeps or says_close else _CLOSE
-        return b"".join((_status_line(status), self._wire.lead, lines, close, b"\r\n"))
+        if head.says_close:
+            self.keeps = False
+        elif not self.keeps:
+            more += _CLOSE
+        return b"".join((head.status_line, self._wire.lead, head.lines, more, b"\r\n"))
 
 
-@cache
-def _status_line(status: int) -> bytes:
-    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode("ascii")
+class _Head(NamedTuple):
+    """The head of a response, but for what the server adds; `length` is the stated one."""
+
+    status: int
+    status_line: bytes
+    lines: bytes
+    length: int | None
+    says_close: bool
+
+
+@lru_cache(maxsize=256)
+def _head_of(status: int, headers: tuple[tuple[bytes, bytes], ...]) -> _Head:
+    """Most responses have the headers of many others."""
+    lines = b"".join([b"%b: %b\r\n" % header for header in headers])
+    if not len(headers) == lines.count(b"\r") == lines.count(b"\n"):
+        raise RuntimeError("a header has a line end")
+    named = dict(headers)
+    length = named.get(b"content-length")
+    line = f"HTTP/1.1 {int(status)} {HTTPStatus(status).phrase}\r\n".encode("ascii")
+    stated = None if length is None else int(length)
+    return _Head(status, line, lines, stated, b"connection" in named)

@@ -111,8 +111,6 @@ class PageSite(ABC):
         pieces = response.iter_encoded()
         first = b"".join(pieces) if response.is_sequence else b""
         headers = [(n.lower().encode(), v.encode("latin-1")) for n, v in response.headers]
-        if response.is_sequence and response.status_code != 204:
-            headers.append((b"content-length", b"%d" % len(first)))
         status = response.status_code
         await send({"type": "http.response.start", "status": status, "headers": headers})
         if response.is_sequence or is_head:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor
 from datetime import datetime, timezone
+from functools import partial
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from pinakes.access.asgi import (
@@ -49,6 +50,7 @@ _NAME = rb"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _OWN = frozenset({"cdx", "digest", "digests", "qa", "replay", "timemap", "warc"})
 """First parts of paths that are no collection's, besides those of the pages: a collection of such a
 name is asked for at `/{collection}/cdx`."""
+_READING = ("GET", "HEAD")
 
 
 class CdxSite:
@@ -95,7 +97,7 @@ class CdxSite:
             *self._crawl_time.routes(),
             Route(
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/cdx"),
-                self._cdx,
+                partial(self._answer, Dialect.PYWB),
             ),
             Route(
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/digest/(?P<rest>[^/]+)"), self._digest
@@ -111,22 +113,20 @@ class CdxSite:
             Route(self._collections, self._collection),
         )
 
-    async def _cdx(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if await _refuses(scope, send, "GET", "HEAD"):
-            return
-        await self._answer(scope, receive, send, Dialect.PYWB)
-
     async def _collection(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":
             await self._writing.lines(scope, receive, send)
-        elif not await _refuses(scope, send, "GET", "HEAD", "POST"):
-            collection = _collection_of(scope) or ""
-            if b"=" not in scope["query_string"] and not self._is_known(collection):
-                await self._otherwise(scope, receive, send)
-                return
-            await self._answer(scope, receive, send, Dialect.OUTBACK)
+        elif scope["method"] not in _READING:
+            await _refuse(send, *_READING, "POST")
+        elif b"=" in scope["query_string"] or self._is_known(_collection_of(scope) or ""):
+            await self._answer(Dialect.OUTBACK, scope, receive, send)
+        else:
+            await self._otherwise(scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, dialect: Dialect) -> None:
+    async def _answer(self, dialect: Dialect, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in _READING:
+            await _refuse(send, *_READING)
+            return
         collection = _collection_of(scope)
         progress = Progress()
         query_string = scope["query_string"]
@@ -188,8 +188,10 @@ class CdxSite:
 
     def _told_of(self, progress: Progress) -> list[tuple[bytes, bytes]]:
         """What the headers of an answer say of it."""
-        left_out = 0 if self._index.lines.is_restricted else progress.left_out
-        found = [(b"pinakes-rows-left-out", b"%d" % left_out)] if left_out else []
+        left_out = progress.left_out
+        found = []
+        if left_out and not self._index.lines.is_restricted:
+            found.append((b"pinakes-rows-left-out", b"%d" % left_out))
         if progress.resume_key is not None:
             found.append((b"pinakes-resume-key", progress.resume_key.encode("ascii")))
         return found
@@ -214,7 +216,8 @@ class CdxSite:
         )
 
     async def _digest(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if await _refuses(scope, send, "GET", "HEAD"):
+        if scope["method"] not in _READING:
+            await _refuse(send, *_READING)
             return
         text = unquote(_part(scope, "rest").decode("ascii", "replace"))
         digest = parse_digest(text)
@@ -237,7 +240,8 @@ class CdxSite:
         await self._send(receive, send, pieces, output.content_type, progress, collection)
 
     async def _timemap(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if await _refuses(scope, send, "GET", "HEAD"):
+        if scope["method"] not in _READING:
+            await _refuse(send, *_READING)
             return
         url = unquote_to_bytes(_part(scope, "rest")).decode("utf-8", "surrogateescape")
         key = ""
@@ -279,12 +283,8 @@ class NoCollection(InputRefused):
     """There is no collection of this name, or access rules hide it."""
 
 
-async def _refuses(scope: Scope, send: Send, *methods: str) -> bool:
-    """Whether the method is none of these; it has been answered then."""
-    if scope["method"] in methods:
-        return False
+async def _refuse(send: Send, *methods: str) -> None:
     await send_line(send, 405, "", [(b"allow", ", ".join(methods).encode("ascii"))])
-    return True
 
 
 def _part(scope: Scope, name: str) -> bytes:
@@ -293,12 +293,13 @@ def _part(scope: Scope, name: str) -> bytes:
 
 
 def _collection_of(scope: Scope) -> str | None:
-    return _part(scope, "c").decode("ascii") or None
+    name: bytes | None = scope["path_parts"]["c"]
+    return name.decode("ascii") if name else None
 
 
 def _form_of(given: Parameters) -> CdxQuery:
     """A query that says only in what form lines are given."""
-    output, fields = given.text("output"), given.text("fl", "fields")
+    output, fields = given.text("output"), given.text("fl") or given.text("fields")
     query = parse_query(b"url=-", Dialect.PYWB)
     return query._replace(
         output={None: "cdxj", "json": "ndjson"}.get(output, output or "cdxj"),

@@ -113,18 +113,14 @@ class Parameters:
         # `urllib.parse.parse_qsl` takes a sixth of an answer's time for this.
         for part in parts:
             name, _, value = part.partition(b"=")
-            text = _unquoted(value) if b"%" in value or b"+" in value else _text(value)
+            text = _unquoted(value)
             key = _unquoted(name) if b"%" in name else name.decode("latin-1")
             if text or key not in self._values:
                 self._values[key] = text
 
-    def text(self, *names: str) -> str | None:
-        """The first of these parameters that is there and not empty; given twice, the last."""
-        for name in names:
-            value = self._values.get(name)
-            if value:
-                return value
-        return None
+    def text(self, name: str) -> str | None:
+        """A parameter, if it is there and not empty; given twice, the last."""
+        return self._values.get(name) or None
 
     def has(self, names: frozenset[str]) -> bool:
         """Whether any of these parameters is given."""
@@ -153,15 +149,16 @@ class Parameters:
         return int(text)
 
 
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "surrogateescape")
-
-
 def _unquoted(value: bytes) -> str:
-    # What nearly every URL has is replaced in one go; neither makes a new escape with its
-    # neighbours, as neither is a hex digit.
-    value = value.replace(b"+", b" ").replace(b"%2F", b"/").replace(b"%3A", b":")
-    return _text(unquote_to_bytes(value) if b"%" in value else value)
+    if b"+" in value:
+        value = value.replace(b"+", b" ")
+    if b"%" in value:
+        # What nearly every URL has is replaced in one go; neither makes a new escape with its
+        # neighbours, as neither is a hex digit.
+        value = value.replace(b"%2F", b"/").replace(b"%3A", b":")
+        if b"%" in value:
+            value = unquote_to_bytes(value)
+    return value.decode("utf-8", "surrogateescape")
 
 
 def parse_query(query_string: bytes, dialect: Dialect) -> CdxQuery:
@@ -171,29 +168,29 @@ def parse_query(query_string: bytes, dialect: Dialect) -> CdxQuery:
         ConfigError: a parameter is wrong, and which one.
     """
     given = Parameters(query_string)
-    url, match = _target(given)
-    key_range = _range_of(url, match, given)
+    url, match, keys = _target(given)
+    output = _output(given, dialect)
+    if not given.has(_MORE_NAMES):
+        return CdxQuery(dialect, url, match, keys, output, limit=_limit(None, dialect))
     closest = given.text("closest")
     if closest is not None:
         if not _DIGITS.match(closest):
             raise ConfigError(f"closest={closest[:40]!r} is not a time of up to 14 digits")
         closest = (closest + (_LAST if dialect is Dialect.PYWB else _FIRST)[len(closest) :])[:14]
-    sort = Sort.DEFAULT
-    if closest is not None or given.has(_SORT_NAMES):
-        sort = _sort(given, closest, dialect)
+    sort = _sort(given, closest, dialect)
     limit = given.number("limit", least=-MOST_SORTED)
     start = stop = None
     if given.has(_BOUND_NAMES):
         start, stop = _bounds(given, dialect)
         if match == "exact":
-            key_range = _narrowed(key_range, start, stop)
+            keys = _narrowed(keys, start, stop)
             start = stop = None
     query = CdxQuery(
-        dialect=dialect,
-        url=url,
-        match=match,
-        keys=key_range,
-        output=_output(given, dialect),
+        dialect,
+        url,
+        match,
+        keys,
+        output,
         sort=sort,
         closest=closest,
         start=start,
@@ -201,31 +198,31 @@ def parse_query(query_string: bytes, dialect: Dialect) -> CdxQuery:
         limit=_limit(limit, dialect),
         is_last=limit is not None and limit < 0,
     )
-    return _with_more(query, given) if given.has(_MORE_NAMES) else query
+    return _with_rarer(query, given) if given.has(_RARER_NAMES) else query
 
 
-_SORT_NAMES = frozenset({"sort", "reverse"})
 _BOUND_NAMES = frozenset({"from", "from_ts", "to"})
-_MORE_NAMES = frozenset(
+_RARER_NAMES = frozenset(
     {
         "filter", "fl", "fields", "page", "pageSize", "showNumPages", "resumeKey", "showResumeKey",
         "collapse", "collapseToFirst", "collapseToLast", "collapseTime", "fastLatest", "offset",
         "resolveRevisits", "showDupeCount", "omitSelfRedirects",
     }
 )  # fmt: skip
-_DEFAULT_LIMITS = {Dialect.PYWB: PYWB_LIMIT, Dialect.OUTBACK: MOST_LIMIT}
+_MORE_NAMES = _RARER_NAMES | _BOUND_NAMES | {"closest", "sort", "reverse", "limit"}
+"""Thousands a second have none of these."""
 
 
 def _limit(given: int | None, dialect: Dialect) -> int:
     # pywb gives all for limit=0.
     if given is None or (given == 0 and dialect is Dialect.PYWB):
-        return _DEFAULT_LIMITS[dialect]
+        return PYWB_LIMIT if dialect is Dialect.PYWB else MOST_LIMIT
     return abs(given)
 
 
-def _with_more(query: CdxQuery, given: Parameters) -> CdxQuery:
-    """The query with its rarer parameters: thousands a second have none of them."""
-    fields = given.text("fields", "fl")
+def _with_rarer(query: CdxQuery, given: Parameters) -> CdxQuery:
+    """The query with its rarer parameters."""
+    fields = given.text("fields") or given.text("fl")
     page, size = given.number("page"), given.number("pageSize", least=1)
     page, page_lines = 0 if page is None and size else page, size or PAGE_LINES
     resume_after, resumed_value = _resumed(given.text("resumeKey"))
@@ -250,37 +247,35 @@ def _with_more(query: CdxQuery, given: Parameters) -> CdxQuery:
     )
 
 
-def _target(given: Parameters) -> tuple[str, str]:
-    """The URL and the kind of match; `*` in the URL stands for a kind that is not given."""
-    url = given.text("url")
-    match = (given.text("matchType") or "default").lower()
+def _target(given: Parameters) -> tuple[str, str, KeyRange]:
+    """The URL, the kind of match, and the rows; `*` in the URL stands for a kind not given."""
+    url, match = given.text("url"), given.text("matchType")
+    match = "default" if match is None else match.lower()
     if url is None:
         key = given.text("urlkey")
         if key is None:
             raise ConfigError("the parameter url is missing")
-        return key, "exact" if match == "default" else match
+        match = "exact" if match == "default" else match
+        return key, match, _range_of(key, key, match)
     if match == "default":
+        match = "exact"
         if url.startswith("*."):
-            return url[2:], "domain"
-        if url.endswith("*"):
-            return url[:-1], "prefix"
-        return url, "exact"
-    return url, match
+            url, match = url[2:], "domain"
+        elif url.endswith("*"):
+            url, match = url[:-1], "prefix"
+    asked = url
+    method = given.text("method")
+    if method is not None and method.upper() != "GET":
+        body = given.text("requestBody")
+        asked = with_query(url, f"__wb_method={method.upper()}" + (f"&{body}" if body else ""))
+    # An empty part of a query would be sorted before the others.
+    is_cut = match == "prefix" and asked.endswith("&")
+    key = f"{urlkey(asked[:-1])}&" if is_cut else urlkey(asked)
+    return url, match, _range_of(asked, key, match)
 
 
-def _range_of(url: str, match: str, given: Parameters) -> KeyRange:
+def _range_of(url: str, key: str, match: str) -> KeyRange:
     """The rows that a match reads, as pywb and OutbackCDX cut them."""
-    if given.text("url") is None:
-        key = url
-    else:
-        method = given.text("method")
-        if method is not None and method.upper() != "GET":
-            body = given.text("requestBody")
-            query = f"__wb_method={method.upper()}" + (f"&{body}" if body else "")
-            url = with_query(url, query)
-        # An empty part of a query would be sorted before the others.
-        is_cut = match == "prefix" and url.endswith("&")
-        key = f"{urlkey(url[:-1])}&" if is_cut else urlkey(url)
     if match == "exact":
         return captures_of(key)
     if match == "prefix":
@@ -316,7 +311,7 @@ def _sort(given: Parameters, closest: str | None, dialect: Dialect) -> Sort:
 
 
 def _bounds(given: Parameters, dialect: Dialect) -> tuple[str | None, str | None]:
-    start, stop = given.text("from", "from_ts"), given.text("to")
+    start, stop = given.text("from") or given.text("from_ts"), given.text("to")
     for name, text in (("from", start), ("to", stop)):
         if text is not None and not _DIGITS.match(text):
             raise ConfigError(f"{name}={text[:40]!r} is not a time of up to 14 digits")
@@ -340,7 +335,8 @@ def _collapse(given: Parameters) -> Collapse | None:
     time = given.text("collapseTime")
     if time is not None:
         return Collapse.of(f"timestamp:{time}", also="status")
-    first, last = given.text("collapseToFirst", "collapse"), given.text("collapseToLast")
+    first = given.text("collapseToFirst") or given.text("collapse")
+    last = given.text("collapseToLast")
     if first is not None:
         return Collapse.of(first)
     return Collapse.of(last, keeps_last=True) if last is not None else None

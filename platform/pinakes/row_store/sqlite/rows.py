@@ -213,23 +213,22 @@ def scan_newest_values(
     database: SqliteFile,
     table: str,
     key_range: KeyRange,
-    columns: tuple[bytes, ...],
+    columns: Sequence[bytes],
     limit_rows: int,
     *,
     reverse: bool,
 ) -> dict[bytes, bytes]:
-    """The newest value in the last of these sorted columns that a row has, by row."""
+    """The newest value in the last of these columns, as they sort, that a row has, by row."""
     sql = _values_sql(table, len(columns), reverse)
     start_row, stop_row = key_range.start_row, key_range.stop_row or _BEHIND_ALL
     found: dict[bytes, bytes] = {}
-    more_cells = 1
-    while len(found) < limit_rows:
-        wanted_cells = limit_rows - len(found) + more_cells
+    wanted_cells, more_cells = limit_rows + 1, 1
+    while True:
         cells = database.read(sql, (start_row, stop_row, *columns, wanted_cells))
-        is_last = len(cells) < wanted_cells
-        values = _newest_values(cells, is_cut=not is_last, reverse=reverse)
+        is_cut = len(cells) == wanted_cells
+        values = _newest_values(cells, is_cut=is_cut, reverse=reverse)
         found.update(values)
-        if is_last:
+        if not is_cut or len(found) >= limit_rows:
             break
         if reverse:
             stop_row = cells[-1][0] + b"\0"
@@ -237,6 +236,7 @@ def scan_newest_values(
             start_row = cells[-1][0]
         if not values:
             more_cells *= 4
+        wanted_cells = limit_rows - len(found) + more_cells
     while len(found) > limit_rows:
         found.popitem()
     return found
@@ -257,7 +257,7 @@ def newest_values_around(
     table: str,
     key_range: KeyRange,
     key: bytes,
-    columns: tuple[bytes, ...],
+    columns: Sequence[bytes],
     rows_before: int,
     rows_after: int,
 ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:

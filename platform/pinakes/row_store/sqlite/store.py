@@ -110,7 +110,7 @@ class EmbeddedRowStore:
     ) -> dict[bytes, bytes]:
         self._rules_of(table)
         return scan_newest_values(
-            self._file, table, key_range, tuple(sorted(columns)), limit_rows, reverse=reverse
+            self._file, table, key_range, columns, limit_rows, reverse=reverse
         )
 
     def values_around(
@@ -125,7 +125,7 @@ class EmbeddedRowStore:
     ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
         self._rules_of(table)
         return newest_values_around(
-            self._file, table, key_range, key, tuple(sorted(columns)), rows_before, rows_after
+            self._file, table, key_range, key, columns, rows_before, rows_after
         )
 
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
