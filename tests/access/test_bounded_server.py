@@ -156,7 +156,7 @@ class Echo:
             message = await receive()
             body += message.get("body", b"")
             more = message.get("more_body", False)
-        asked = (scope["raw_path"], scope["query_string"], scope["headers"], body)
+        asked = (scope["raw_path"], scope["query_string"], list(scope["headers"]), body)
         await send_whole(send, 200, repr(asked).encode())
 
 
@@ -203,9 +203,7 @@ def test_what_came_before_on_a_connection_changes_no_answer(pieces: list[bytes])
 def test_a_request_is_no_header_whatever_came_before() -> None:
     request = b"GET /e HTTP/1.1" + HOST
     with served(Echo()) as address:
-        found = _answers(
-            address, [KNOWN, [b"\r\n" + request], [b"GET /r HTTP/1.1\r\n" + request]]
-        )
+        found = _answers(address, [KNOWN, [b"\r\n" + request], [b"GET /r HTTP/1.1\r\n" + request]])
     assert [status_of(answer) for answer in found] == [200, 200, 400]
 
 

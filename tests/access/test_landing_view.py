@@ -8,8 +8,7 @@ import pytest
 from dead_landers import land_and_die
 from landed_stores import LandedStore, page
 
-from pinakes.access.landing_view import Landing, LandingView, TotalsView
-from pinakes.access.rates import Rate, Rates
+from pinakes.access.landing_view import Landing, LandingView, Rate, Rates, TotalsView
 from pinakes.catalog.run_rows import RunEntry, put_run, set_run_progress, set_run_state
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pinakes.access.pages.query import (
+from pinakes.access.pages.search_page import (
     CaptureQuery,
     DigestQuery,
     NoQuery,

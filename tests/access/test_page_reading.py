@@ -10,7 +10,7 @@ from landed_stores import LandedStore, page
 
 from pinakes.access.pages import url_list
 from pinakes.access.pages.calendar import read_calendar
-from pinakes.access.pages.query import PrefixQuery, parse_query
+from pinakes.access.pages.search_page import PrefixQuery, parse_query
 from pinakes.access.pages.url_list import list_urls
 from pinakes.access.readable import ReadableCaptures, ReadBudget
 from pinakes.access.rules import parse_rules

@@ -22,7 +22,7 @@ from served_sites import exchange, served, status_of
 from pinakes.access.archive_bytes import ArchiveBytes
 from pinakes.access.asgi_site import AsgiSite, Route
 from pinakes.access.checked_bytes import PIECE_BYTES
-from pinakes.access.pages.record_download import record_bytes
+from pinakes.access.pages.capture_page import record_bytes
 from pinakes.access.readable import ReadableCaptures
 from pinakes.access.rules import AccessRules
 from pinakes.access.warc_server import WarcServer

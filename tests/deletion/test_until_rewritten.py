@@ -14,7 +14,7 @@ from scenes import Scene, make_scene, page, response
 from taken_down import bodies, copied, key_of, land_site, uri, withdraw
 
 from pinakes.access.archive_bytes import ArchiveBytes, Withdrawn
-from pinakes.access.pages.record_download import record_bytes
+from pinakes.access.pages.capture_page import record_bytes
 from pinakes.access.readable import ReadableCaptures
 from pinakes.access.rules import AccessRules
 from pinakes.catalog.captures import get_captures, place_captures

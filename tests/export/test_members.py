@@ -18,7 +18,7 @@ from store_chain import call
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.required_files import scan_required
 from pinakes.errors import MalformedRecord, PinakesError
-from pinakes.export.page_members import without_header
+from pinakes.export.members import without_header
 from pinakes.export.signatures import signed_hashes
 
 URI = "http://example.org/"

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from surt import surt
 
 from pinakes.index import urlkey as module
-from pinakes.index.canonical_uri import surt_of
-from pinakes.index.urlkey import urlkey
+from pinakes.index.urlkey import surt_of, urlkey
 
 hosts = st.lists(
     st.text("abzAZ019-", min_size=1, max_size=4) | st.sampled_from(["www", "www2", "com", "org"]),

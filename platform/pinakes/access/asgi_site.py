@@ -75,7 +75,7 @@ class AsgiSite:
         )
         self._under_way = 0
         # Browsers and programs ask for the same few, and most responses have the same headers.
-        self._is_own = lru_cache(maxsize=256)(self._names_own)
+        self._accepts = lru_cache(maxsize=256)(self._has_own_host)
         self._route = lru_cache(maxsize=256)(self._route_of)
         self._strict = lru_cache(maxsize=256)(self._with_strict)
 
@@ -106,17 +106,19 @@ class AsgiSite:
             self._under_way -= 1
 
     def _application_for(self, scope: Scope) -> Application:
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or not self._is_own(hosts[0]):
+        if not self._accepts(tuple(scope["headers"])):
             return _refuse_host
         if self._under_way > AT_ONCE:
             return _refuse_more
         route, scope["path_parts"] = self._route(scope["raw_path"])
         return self._pages if route is None else route.application
 
-    def _names_own(self, host: bytes) -> bool:
-        """Whether a Host header names this site."""
-        text = host.decode("latin-1").strip(" \t")  # RFC 9110 §5.5
+    def _has_own_host(self, headers: HeaderList) -> bool:
+        """Whether a request is for this site, by its one Host."""
+        hosts = [value for name, value in headers if name == b"host"]
+        if len(hosts) != 1:
+            return False
+        text = hosts[0].decode("latin-1").strip(" \t")  # RFC 9110 §5.5
         found = _HOST.fullmatch(text)
         if self._names is None or not found:
             return self._names is None and bool(text)

@@ -11,27 +11,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections import deque
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import httptools
 
-from .asgi import Application, HeaderList, Receive, Scope, Send, send_line
+from .asgi import Application, Receive, Scope, Send, send_line
 from .eager import begin
 from .exchange import Exchange
+from .request_heads import Head, KnownHead, headers_for, parts_of
 
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
 _CLOSE = (b"connection", b"close")
 _BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
-_HEAD_END = b"\r\n\r\n"
-_PLAIN_GET = re.compile(
-    rb"GET (/[\w!$%&'()*+,./:;=@~-]*)\??([\w!$%&'()*+,./:;=?@~\[\]-]*) HTTP/1\.1", re.ASCII
-)
-"""The first line of a request: path and query, with nothing that a parser might see otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +49,6 @@ class Bounds:
     """Connections; above, closed unanswered."""
 
 
-class _Head(NamedTuple):
-    """The head of a request but for its target."""
-
-    method: str
-    version: str
-    headers: HeaderList
-    keeps: bool
-    expects: bool
-    has_body: bool
-
-
 class Served:
     """What the connections of a server have in common; `lead` are the first headers of each
     response."""
@@ -83,11 +67,7 @@ async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Connection(asyncio.Protocol):
-    """Requests that are sent ahead are answered in their order.
-
-    Clients send the same lines again behind the first one of each GET: those are parsed once, as
-    that takes a tenth of a small answer.
-    """
+    """Requests that are sent ahead are answered in their order."""
 
     transport: asyncio.Transport
 
@@ -106,9 +86,8 @@ class Connection(asyncio.Protocol):
         """Whether the parser waits for the first byte of a request."""
         self._begun = 0
         """Requests in what came last."""
-        self._head: _Head | None = None
-        self._known: tuple[bytes, _Head] | None = None
-        """Of a GET that came alone: what was behind its first line, and what that says."""
+        self._head: Head | None = None
+        self._known = KnownHead()
         self._server: tuple[str, int] | None = None
         self._free_since_s = self._received_s = loop.time()
         self._has_answered = self._is_last = self._has_head = False
@@ -145,15 +124,12 @@ class Connection(asyncio.Protocol):
             return
         # Of requests sent ahead only the first, so that other clients have their turn.
         self._may_begin = True
-        plain, behind = None, b""
-        if self._is_between and not self._exchanges and len(data) <= self._bounds.head_bytes:
-            line, _, behind = data.partition(b"\r\n")
-            plain = _PLAIN_GET.fullmatch(line)
-            if plain is not None and self._known is not None and self._known[0] == behind:
-                self._head_bytes = 0
-                if not self.transport.is_closing():
-                    self._take(plain[1], plain[2], self._known[1])
-                return
+        is_alone = self._is_between and not self._exchanges and len(data) <= self._bounds.head_bytes
+        if is_alone and (found := self._known.find(data)) is not None:
+            self._head_bytes = 0
+            if not self.transport.is_closing():
+                self._take(*found)
+            return
         self._head_bytes = self._most_bytes = self._head_bytes + len(data)
         self._begun, self._head = 0, None
         try:
@@ -165,16 +141,8 @@ class Connection(asyncio.Protocol):
             return
         if self._head_bytes > self._bounds.head_bytes and not self._is_last:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
-        if plain is not None and self._begun == 1:
-            self._learn(behind, is_whole=data.find(_HEAD_END) == len(data) - len(_HEAD_END))
-
-    def _learn(self, behind: bytes, *, is_whole: bool) -> None:
-        """Remember what stands behind the first line of the only request that came."""
-        head = self._head
-        if head is None or not head.keeps or head.expects or head.has_body or not is_whole:
-            self._known = None
-        else:
-            self._known = behind, head
+        if is_alone and self._begun == 1:
+            self._known.learn(data, self._head)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody waits for any response."""
@@ -236,18 +204,16 @@ class Connection(asyncio.Protocol):
             return
         # Nothing is upgraded, and what follows may be meant for another protocol.
         self._is_last = upgrades
-        version, headers = self._parser.get_http_version(), self._headers
-        if not self._url.startswith((b"/", b"*")):
-            headers = _with_host_of(self._url, headers)
-        self._head = _Head(
+        version = self._parser.get_http_version()
+        self._head = Head(
             self._parser.get_method().decode("ascii"),
             version,
-            headers,
+            headers_for(self._url, self._headers),
             keeps=not upgrades and version != "1.0" and self._parser.should_keep_alive(),
             expects=named.get(b"expect", b"").lower() == b"100-continue",
             has_body=has_body,
         )
-        self._take(*_parts(self._url), self._head)
+        self._take(*parts_of(self._url), self._head)
 
     def _size_of_head(self) -> int:
         return len(self._url) + sum([len(n) + len(v) + 4 for n, v in self._headers])
@@ -267,7 +233,7 @@ class Connection(asyncio.Protocol):
 
     # --- requests
 
-    def _take(self, path: bytes, query: bytes, head: _Head) -> None:
+    def _take(self, path: bytes, query: bytes, head: Head) -> None:
         """The request of this target."""
         text = path.decode("ascii")
         scope: dict[str, Any] = {
@@ -398,19 +364,3 @@ class Connection(asyncio.Protocol):
             )
             self.transport.write((head + line).encode("ascii"))
             self.transport.close()
-
-
-def _with_host_of(target: bytes, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """That of a whole URL as target counts, not the header (RFC 9112, 3.2.2)."""
-    url = httptools.parse_url(target)
-    host = b"%b:%d" % (url.host, url.port) if url.port else url.host
-    return [(b"host", host), *(header for header in headers if header[0] != b"host")]
-
-
-def _parts(target: bytes) -> tuple[bytes, bytes]:
-    """Path and query."""
-    if target.startswith(b"/") and b"#" not in target:
-        path, _, query = target.partition(b"?")
-        return path, query
-    url = httptools.parse_url(target)
-    return url.path or b"/", url.query or b""

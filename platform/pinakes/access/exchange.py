@@ -44,42 +44,27 @@ class Wire(Protocol):
 class Exchange:
     """`keeps`: whether the connection stays open.  `expects`: the client waits for 100 Continue."""
 
-    __slots__ = (
-        "_body",
-        "_event",
-        "_expects",
-        "_head",
-        "_is_chunked",
-        "_is_read",
-        "_left",
-        "_wire",
-        "has_all",
-        "is_begun",
-        "is_complete",
-        "is_gone",
-        "keeps",
-        "scope",
-    )
+    has_all = False
+    """Whether the whole body of the request has come."""
+    is_begun = False
+    """Whether a part of the response was sent."""
+    is_complete = False
+    """Whether all of it was."""
+    is_gone = False
+    """Whether nobody waits for it any longer."""
+    _body = b""
+    _is_read = False
+    _event: asyncio.Event | None = None
+    _head: _Head | None = None
+    _is_chunked = False
+    _left: int | None = None
 
     def __init__(self, wire: Wire, scope: Scope, *, keeps: bool, expects: bool) -> None:
+        # What most exchanges leave as it is stands with the class.
         self.scope = scope
         self.keeps = keeps
-        self.has_all = False
-        """Whether the whole body of the request has come."""
-        self.is_begun = False
-        """Whether a part of the response was sent."""
-        self.is_complete = False
-        """Whether all of it was."""
-        self.is_gone = False
-        """Whether nobody waits for it any longer."""
         self._wire = wire
         self._expects = expects
-        self._body = bytearray()
-        self._is_read = False
-        self._event: asyncio.Event | None = None
-        self._head: _Head | None = None
-        self._is_chunked = False
-        self._left: int | None = None
 
     def add(self, body: bytes) -> bool:
         """Take a part of the request's body; whether more may come now."""
@@ -108,8 +93,7 @@ class Exchange:
             self._wire.transport.write(_CONTINUE)
         while not (self.is_gone or self.is_complete):
             if self._body or (self.has_all and not self._is_read):
-                body, self._is_read = bytes(self._body), self.has_all
-                self._body.clear()
+                body, self._body, self._is_read = self._body, b"", self.has_all
                 return {"type": "http.request", "body": body, "more_body": not self.has_all}
             self._wire.read_on()
             self._event = self._event or asyncio.Event()

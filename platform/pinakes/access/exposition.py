@@ -18,9 +18,9 @@ from pinakes.catalog.run_rows import RUNNING
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest import tally
 
-from .health import StoreHealth
 from .landing_view import Landing
 from .recent import Look
+from .views import StoreHealth
 
 Labels = TypeVar("Labels", bound="tuple[str, ...]")
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -31,8 +31,7 @@ from pinakes.warc.source import Source
 
 from .contents import plain_name
 from .description import Described, hash_written, write_description
-from .index_member import ARCHIVE, write_lines
-from .page_members import write_made_pages
+from .members import ARCHIVE, write_lines, write_made_pages
 from .wacz_file import WaczFile
 
 _CRAWL = "files"

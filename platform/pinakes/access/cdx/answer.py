@@ -119,7 +119,7 @@ class CdxIndex:
         `collection` None: of all.  `progress` is filled in on the way.
         """
         output = output_of(query)
-        if query.is_plain and output.is_stored:
+        if query.is_in_order and not query.filters and output.is_stored:
             rest: CdxQuery | None = query
             if query.sort is Sort.DEFAULT:
                 rest = yield from self._as_stored(query, collection, progress)

@@ -37,12 +37,12 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14
 from pinakes.warc.digest import parse_digest
 
-from . import timemap, xml_answer
+from . import xml_answer
 from .answer import CdxIndex, Progress
 from .by_digest import iter_digest_lines, iter_original_line
 from .crawl_time import CrawlTimeSite, is_of_warcprox
 from .lines import Line
-from .outputs import output_of
+from .outputs import PAGE_MEMENTOS, TIMEMAP_TYPE, iter_timemap, output_of
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
 from .writing import WritingSite
 
@@ -188,8 +188,8 @@ class CdxSite:
 
     def _told_of(self, progress: Progress) -> list[tuple[bytes, bytes]]:
         """What the headers of an answer say of it."""
-        left_out = progress.left_out
         found = []
+        left_out = progress.left_out
         if left_out and not self._index.lines.is_restricted:
             found.append((b"pinakes-rows-left-out", b"%d" % left_out))
         if progress.resume_key is not None:
@@ -258,7 +258,7 @@ class CdxSite:
     async def _send_timemap(
         self, scope: Scope, receive: Receive, send: Send, query: CdxQuery, collection: str | None
     ) -> None:
-        most = min(query.limit, timemap.PAGE_MEMENTOS)
+        most = min(query.limit, PAGE_MEMENTOS)
         query = query._replace(limit=most, shows_resume_key=True)
         progress = Progress()
         host = header_values(scope, b"host")[0].decode("ascii")
@@ -269,14 +269,14 @@ class CdxSite:
             key = progress.resume_key
             return f"{base}/timemap/link/page/{key}/{query.url}" if key is not None else None
 
-        pieces = timemap.iter_timemap(
+        pieces = iter_timemap(
             query.url,
             self._index.iter_lines(query, collection, progress),
             self_url=f"{base}/timemap/link/{query.url}",
             memento_url=lambda line: _memento_of(line, site, self._replay_url),
             next_url=next_url,
         )
-        await self._send(receive, send, pieces, timemap.CONTENT_TYPE, progress, collection)
+        await self._send(receive, send, pieces, TIMEMAP_TYPE, progress, collection)
 
 
 class NoCollection(InputRefused):

@@ -5,6 +5,7 @@ cdx       CDX-11, `-` for what is unknown
 text      pywb's: CDXJ, or the chosen values
 ndjson    pywb's `json`: an object a line
 json      OutbackCDX's: an array of arrays; `jsondict`, of objects
+link      a timemap: the captures as links
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from email.utils import format_datetime
 from typing import NamedTuple
+from urllib.parse import quote
+
+from pinakes.warc.dates import parse_digits_date
 
 from .lines import Line, canonical_name, encoded, has_raw_bytes
 from .parameters import CdxQuery
@@ -31,6 +36,11 @@ CONTENT_TYPES = {
     "json": "application/json",
     "jsondict": "application/json",
 }
+TIMEMAP_TYPE = "application/link-format"
+PAGE_MEMENTOS = 10_000
+"""Of a timemap."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
+_SAFE = "!#$%&'()*+,/:;=?@[]~"
 
 
 class Output(NamedTuple):
@@ -186,3 +196,42 @@ def _array_of(names: _Names) -> Callable[[Line], bytes]:
 
 def _typed(key: str, value: str) -> str | int:
     return int(value) if key in _NUMBERS and value.isascii() and value.isdigit() else value
+
+
+def iter_timemap(
+    url: str,
+    batches: Iterable[list[Line]],
+    *,
+    self_url: str,
+    memento_url: Callable[[Line], str],
+    next_url: Callable[[], str | None],
+) -> Iterator[bytes]:
+    """The Memento TimeMap of a URL (RFC 7089, section 5; RFC 6690), in pieces; empty without
+    mementos.
+
+    `next_url` is asked at the end: where the next TimeMap is, if this one has not all.
+    """
+    has_begun = False
+    for batch in batches:
+        piece = []
+        for line in batch:
+            moment = parse_digits_date(line.timestamp.decode("ascii"))
+            if moment is None:
+                continue
+            if not has_begun:
+                original = url if _SCHEME.match(url) else f"http://{url}"
+                piece.append(_link(original, 'rel="original"'))
+                piece.append(",\n" + _link(self_url, f'rel="self"; type="{TIMEMAP_TYPE}"'))
+                has_begun = True
+            date = format_datetime(moment, usegmt=True)
+            piece.append(",\n" + _link(memento_url(line), f'rel="memento"; datetime="{date}"'))
+        yield "".join(piece).encode("ascii")
+    if has_begun:
+        behind = next_url()
+        more = _link(behind, f'rel="timemap"; type="{TIMEMAP_TYPE}"') if behind is not None else ""
+        yield (f",\n{more}\n" if more else "\n").encode("ascii")
+
+
+def _link(target: str, parameters: str) -> str:
+    encoded = quote(target, safe=_SAFE, errors="surrogateescape")
+    return f"<{encoded}>; {parameters}"

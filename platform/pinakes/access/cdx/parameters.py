@@ -30,6 +30,7 @@ PAGE_LINES = 3000
 _MOST_PARAMETERS = 64
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _DIGITS = re.compile(r"[0-9]{1,17}\Z")
+_NUMBER = re.compile(r"-?[0-9]{1,15}\Z")
 _FIRST, _LAST = "10000101000000", "29991231235959"
 
 
@@ -78,27 +79,8 @@ class CdxQuery(NamedTuple):
     resumed_value: str | None = None
     counts_pages: bool = False
     page_lines: int = PAGE_LINES
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all lines of a range are given, from the first."""
-        return not self.filters and self.is_in_order
-
-    @property
-    def is_in_order(self) -> bool:
-        """Whether the lines of a range are given from the first, but for those filtered out."""
-        return not (
-            self.collapse
-            or self.resolves_revisits
-            or self.counts_duplicates
-            or self.omits_self_redirects
-            or self.sort is Sort.REVERSE
-            or self.start
-            or self.stop
-            or self.is_last
-            or self.offset
-            or self.resume_after
-        )
+    is_in_order: bool = True
+    """Whether the lines of a range are given from the first, but for those filtered out."""
 
 
 class Parameters:
@@ -144,9 +126,9 @@ class Parameters:
         text = self.text(name)
         if text is None:
             return None
-        if not re.fullmatch(r"-?[0-9]{1,15}", text) or int(text) < least:
+        if not _NUMBER.match(text) or (number := int(text)) < least:
             raise ConfigError(f"{name}={text[:40]!r} is not a whole number from {least}")
-        return int(text)
+        return number
 
 
 def _unquoted(value: bytes) -> str:
@@ -179,6 +161,7 @@ def parse_query(query_string: bytes, dialect: Dialect) -> CdxQuery:
         closest = (closest + (_LAST if dialect is Dialect.PYWB else _FIRST)[len(closest) :])[:14]
     sort = _sort(given, closest, dialect)
     limit = given.number("limit", least=-MOST_SORTED)
+    is_last = limit is not None and limit < 0
     start = stop = None
     if given.has(_BOUND_NAMES):
         start, stop = _bounds(given, dialect)
@@ -196,7 +179,8 @@ def parse_query(query_string: bytes, dialect: Dialect) -> CdxQuery:
         start=start,
         stop=stop,
         limit=_limit(limit, dialect),
-        is_last=limit is not None and limit < 0,
+        is_last=is_last,
+        is_in_order=not (sort is Sort.REVERSE or start or stop or is_last),
     )
     return _with_rarer(query, given) if given.has(_RARER_NAMES) else query
 
@@ -229,7 +213,7 @@ def _with_rarer(query: CdxQuery, given: Parameters) -> CdxQuery:
     if resume_after is not None and query.sort is Sort.CLOSEST:
         raise ConfigError("resumeKey goes with the order of time, not with closest")
     is_regex = query.dialect is Dialect.OUTBACK
-    return query._replace(
+    query = query._replace(
         filters=parse_filters(given.texts("filter"), is_regex=is_regex),
         collapse=_collapse(given),
         limit=query.limit if page is None else min(query.limit, page_lines),
@@ -245,6 +229,16 @@ def _with_rarer(query: CdxQuery, given: Parameters) -> CdxQuery:
         counts_pages=given.is_true("showNumPages"),
         page_lines=page_lines,
     )
+    is_in_order = query.is_in_order and not (
+        query.collapse
+        or query.resolves_revisits
+        or query.counts_duplicates
+        or query.omits_self_redirects
+        or query.is_last
+        or query.offset
+        or query.resume_after
+    )
+    return query._replace(is_in_order=is_in_order)
 
 
 def _target(given: Parameters) -> tuple[str, str, KeyRange]:

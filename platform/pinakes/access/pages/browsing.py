@@ -26,17 +26,24 @@ from pinakes.errors import MalformedRecord
 from pinakes.hbase_schema.capture_keys import decode_capture_key, encode_urlkey
 from pinakes.index.urlkey import urlkey
 
-from .capture_page import capture_page
-from .capture_view import read_view
+from .capture_page import capture_page, read_view, record_bytes, record_name
 from .captures_page import captures_page
 from .crawl_page import crawl_page
 from .home_page import home_page
 from .landing_page import landing_page
-from .links import Links, is_short
-from .query import CaptureQuery, DigestQuery, NoQuery, PrefixQuery, UrlQuery, below, parse_query
-from .record_download import record_bytes, record_name
-from .rendering import render
-from .search_page import digest_page, help_page, urls_page
+from .rendering import Links, is_short, render
+from .search_page import (
+    CaptureQuery,
+    DigestQuery,
+    NoQuery,
+    PrefixQuery,
+    UrlQuery,
+    below,
+    digest_page,
+    help_page,
+    parse_query,
+    urls_page,
+)
 from .url_list import has_captures, list_urls
 
 _SUGGESTED = 10

@@ -14,8 +14,7 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 
 from .calendar import WEEKDAYS, read_calendar
-from .links import Links, is_short
-from .rendering import render
+from .rendering import Links, is_short, render
 from .url_list import newest_of
 
 LINES = 100

@@ -18,8 +18,7 @@ from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, encode_urlkey
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 
-from .links import Links
-from .rendering import render
+from .rendering import Links, render
 from .url_list import has_captures
 
 PAGES = 100

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pinakes.access.health import StoreHealth
 from pinakes.access.landing_view import STALLED, Landing
 from pinakes.access.recent import Look
+from pinakes.access.views import StoreHealth
 from pinakes.catalog.crawl_rows import CrawlEntry
 from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 
-from .links import Links
-from .rendering import render
+from .rendering import Links, render
 
 CRAWLS_SHOWN = 200
 _TROUBLES = (STALLED, FileState.REFUSED.value)

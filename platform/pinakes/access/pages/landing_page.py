@@ -6,17 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pinakes.access.health import StoreHealth
-from pinakes.access.landing_view import Flight, Landing, Run
-from pinakes.access.rates import Rate
+from pinakes.access.landing_view import Flight, Landing, Rate, Run
 from pinakes.access.recent import Look
+from pinakes.access.views import StoreHealth
 from pinakes.catalog.crawl_rows import CrawlEntry
 from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.hbase_schema.name_keys import crawl_of
 
-from .links import Links
-from .rendering import render
+from .rendering import Links, render
 
 FLIGHTS_SHOWN = 50
 CRAWLS_SHOWN = 200

@@ -15,8 +15,7 @@ from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inpu
 from pinakes.cli.frame.selection_options import add_selection, chosen, is_selected, selection_of
 from pinakes.counts import count_of
 from pinakes.index.entries import Entry
-from pinakes.index.record_fields import RecordField, fields_of
-from pinakes.index.selection import Selection
+from pinakes.index.selection import RecordField, Selection, fields_of
 
 _MOST_SHOWN = 12
 _SIZE_LIMITS = (0, 10**3, 10**4, 10**5, 10**6, 10**7)
