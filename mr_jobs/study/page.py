@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import jinja2
 
-from pinakes.access.style import stylesheet
+from pinakes.access.display import stylesheet
 from pinakes.mr_jobs.study.figures import Study, percent
 from pinakes.mr_jobs.study.plots import DARK, LIGHT, drawn
 

@@ -23,8 +23,7 @@ from pathlib import Path
 
 import jinja2
 
-from pinakes.access.display import URL_CHARACTERS, display_text
-from pinakes.access.style import stylesheet
+from pinakes.access.display import URL_CHARACTERS, display_text, stylesheet
 from pinakes.counts import count_of
 from pinakes.qa.results import JudgedPair, Verdict, is_image_name, kind_of_pair, side_names
 from pinakes.qa.run.run_folder import Extent

@@ -29,9 +29,8 @@ from werkzeug.routing import Rule
 from werkzeug.wrappers import Response
 from werkzeug.wsgi import FileWrapper
 
-from pinakes.access.display import display_text
+from pinakes.access.display import display_text, stylesheet
 from pinakes.access.page_site import STRICT_HEADERS, PageSite, Request
-from pinakes.access.style import stylesheet
 from pinakes.errors import Conflict, InputRefused, PinakesError
 from pinakes.qa.results import is_image_name
 from pinakes.qa.review import checked_requests

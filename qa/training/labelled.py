@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from pinakes.errors import MalformedRecord
-from pinakes.index.entries import host_of
+from pinakes.index.selection import host_of
 from pinakes.qa.judging.model import model_name
 from pinakes.qa.results import PairResult
 

@@ -26,7 +26,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pinakes.errors import StoreUnavailable
-from pinakes.index.entries import host_of
+from pinakes.index.selection import host_of
 from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.replay.certificates import Authority

@@ -13,7 +13,7 @@ from importing import import_all
 from landed_stores import LandedStore, page
 from packages import members_of, write_package
 
-from pinakes.access.pages.crawl_page import PAGES
+from pinakes.access.pages.home_page import PAGES
 from pinakes.access.rules import parse_rules
 
 URI = "http://example.org/"

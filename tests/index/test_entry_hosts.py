@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pinakes.index.entries import host_of
+from pinakes.index.selection import host_of
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pinakes.errors import ConfigError
-from pinakes.index.entries import Entry
-from pinakes.index.selection import Selection, digest_of, pattern_of, status_of, time_of
+from pinakes.index.selection import Entry, Selection, digest_of, pattern_of, status_of, time_of
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.digest import Digest, parse_digest
 

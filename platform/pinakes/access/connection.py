@@ -20,8 +20,7 @@ from urllib.parse import unquote
 import httptools
 
 from .asgi import Application, Receive, Scope, Send, send_line
-from .eager import begin
-from .exchange import Exchange
+from .exchange import Exchange, begin
 from .request_heads import Head, KnownHead, headers_for, parts_of
 
 _ASGI = {"version": "3.0", "spec_version": "2.3"}

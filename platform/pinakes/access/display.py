@@ -1,13 +1,14 @@
 r"""Archived text made safe to display: bounded, without deceptive characters.
 
 Control characters, direction marks, invisible characters and lone surrogates are written as
-`\uXXXX`; long text is cut, with a note of how much.  Pure.
+`\uXXXX`; long text is cut, with a note of how much.  And the style of pages.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.resources import files
 
 URL_CHARACTERS = 2000
 LINE_CHARACTERS = 500
@@ -38,3 +39,13 @@ def display_lines(lines: Sequence[str], limit: int = LINES) -> list[str]:
     """The first `limit` lines, with a note of how many were left out."""
     more = [f"… and {len(lines) - limit:,} more"] if len(lines) > limit else []
     return [*map(display_text, lines[:limit]), *more]
+
+
+def stylesheet(package: str, name: str) -> str:
+    """The style that all pages have and, behind it, a sheet of a package.
+
+    One sheet for each page, so that a page needs one request, and a report one file.
+    """
+    shared = files("pinakes.access").joinpath("shared.css")
+    own = files(package).joinpath(name)
+    return shared.read_text("utf-8") + own.read_text("utf-8")

@@ -6,9 +6,11 @@ Source: the ASGI specification, version 3 (`http` connections); RFC 9112, sectio
 from __future__ import annotations
 
 import asyncio
+import types
+from collections.abc import Coroutine, Generator
 from functools import lru_cache
 from http import HTTPStatus
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from .asgi import Message, Scope
 
@@ -175,3 +177,38 @@ def _head_of(status: int, headers: tuple[tuple[bytes, bytes], ...]) -> _Head:
     line = f"HTTP/1.1 {int(status)} {HTTPStatus(status).phrase}\r\n".encode("ascii")
     stated = None if length is None else int(length)
     return _Head(status, line, lines, stated, b"connection" in named)
+
+
+def begin(
+    loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None]
+) -> asyncio.Task[None] | None:
+    """Run a coroutine until it waits; its task, which does the rest, or None where it has ended.
+
+    Most answers never wait, and a task would cost as much as they.  Python 3.12 has eager tasks,
+    which do the same.
+
+    Raises what the coroutine raises before it waits.
+    """
+    try:
+        waits_for = coroutine.send(None)
+    except StopIteration:
+        return None
+    return loop.create_task(_rest_of(coroutine, waits_for))
+
+
+async def _rest_of(begun: Coroutine[Any, Any, None], waits_for: object) -> None:
+    await _resumed(begun, waits_for)
+
+
+@types.coroutine
+def _resumed(begun: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
+    while True:
+        try:
+            try:
+                yield waits_for
+            except BaseException as error:  # noqa: BLE001 - a cancellation is the coroutine's
+                waits_for = begun.throw(error)
+            else:
+                waits_for = begun.send(None)
+        except StopIteration:
+            return

@@ -15,6 +15,7 @@ from pinakes import __version__
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 
 from .asgi_site import LOGGER
+from .display import stylesheet
 from .exposition import (
     CONTENT_TYPE,
     crawl_metrics,
@@ -27,7 +28,6 @@ from .exposition import (
 from .page_site import STRICT_HEADERS, PageSite, Request
 from .pages.browsing import Browsing
 from .readable import ReadableCaptures
-from .style import stylesheet
 from .views import Views
 
 HEADERS = {

@@ -10,9 +10,9 @@ from pinakes import SOFTWARE
 from pinakes.archive_store.local.whole_files import require_absent
 from pinakes.archive_store.located import local_path
 from pinakes.errors import PinakesError
-from pinakes.export.description import Described
 from pinakes.export.exporting import Exporter, ExportReport, ExportRequest
 from pinakes.export.plain_files import FilesExporter
+from pinakes.export.wacz_file import Described
 from pinakes.index.external_sort import SortSpace
 from pinakes.profile import Stores
 from pinakes.warc.file_names import is_remote

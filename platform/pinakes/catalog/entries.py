@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.index.entries import Entry
+from pinakes.index.selection import Entry
 from pinakes.row_store.port import RowStore
 
 from .declared import sha1_text

@@ -32,11 +32,10 @@ from pinakes.warc.source import Source
 
 from .contents import Contents, ExportedFile, read_contents, require_unchanged
 from .dependencies import Dependencies, read_dependencies, requires_of
-from .description import hash_written, write_description
 from .members import ARCHIVE, count_lines, write_index, write_pages
 from .signatures import OnProblem, scan_signed, write_signed
 from .standalone import filled_file
-from .wacz_file import Member, WaczFile
+from .wacz_file import Member, WaczFile, hash_written, write_description
 
 _PIECE_BYTES = 1 << 20
 

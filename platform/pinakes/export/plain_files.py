@@ -30,9 +30,8 @@ from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
 
 from .contents import plain_name
-from .description import Described, hash_written, write_description
 from .members import ARCHIVE, write_lines, write_made_pages
-from .wacz_file import WaczFile
+from .wacz_file import Described, WaczFile, hash_written, write_description
 
 _CRAWL = "files"
 _PIECE_BYTES = 1 << 20

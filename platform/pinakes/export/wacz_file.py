@@ -1,4 +1,5 @@
 """A WACZ file, written member by member: stored, never deflated, with ZIP64 where it is needed.
+Behind all others `datapackage.json`, and the digest of it.
 
     local header, bytes │ local header, bytes │ … │ directory │ end
 
@@ -7,18 +8,21 @@ the file is closed.  Members have one time, so the same members give the same by
 
 A local header has an extra field only where the directory has one: ReplayWeb.page takes the bytes
 to begin behind the name otherwise.  So a member's size is known before it is begun; one of unknown
-size is written into a temporary file first.  Sources: APPNOTE.TXT 6.3.10 §4.3; WACZ 1.1.1 §4, §5.2.
+size is written into a temporary file first.  Sources: APPNOTE.TXT 6.3.10 §4.3; WACZ
+1.1.1 §4, §5.2, "datapackage.json" and "datapackage-digest.json".
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
+import os
 import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -144,3 +148,49 @@ class WaczFile:
         """Close it as something that nobody reads: the file is full, or what was written wrong."""
         with suppress(OSError, ValueError):
             self._zip.close()
+
+
+DATAPACKAGE, DIGEST = "datapackage.json", "datapackage-digest.json"
+WACZ_VERSION = "1.1.1"
+
+
+class Described(NamedTuple):
+    """What a WACZ file of archive files holds; `size` and `sha256` are those of the WACZ file."""
+
+    files: int
+    captures: int
+    archive_bytes: int
+    size: int = 0
+    sha256: str = ""
+
+
+def write_description(
+    out: WaczFile, more: Mapping[str, object], *, moment: datetime, software: str
+) -> None:
+    """Write both members; `more` are further fields, such as the title."""
+    package: dict[str, object] = {
+        "profile": "data-package",
+        "wacz_version": WACZ_VERSION,
+        "software": software,
+        "created": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
+        **more,
+        "resources": [resource._asdict() for resource in out.resources],
+    }
+    data = _json(package)
+    out.write(DATAPACKAGE, data)
+    said = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    out.write(DIGEST, _json({"path": DATAPACKAGE, "hash": said}))
+
+
+def _json(value: Mapping[str, object]) -> bytes:
+    return f"{json.dumps(value, indent=2)}\n".encode()
+
+
+def hash_written(file: BinaryIO) -> tuple[int, str]:
+    """Size and SHA-256 of what was written, read back."""
+    file.flush()
+    sha256, at = hashlib.sha256(), 0
+    while piece := os.pread(file.fileno(), _PIECE_BYTES, at):
+        sha256.update(piece)
+        at += len(piece)
+    return at, sha256.hexdigest()

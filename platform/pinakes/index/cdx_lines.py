@@ -20,9 +20,9 @@ from pinakes.warc.record import Record
 
 from .beside import BESIDE_RECORDS, Names, are_beside, names_of
 from .cdxj import CdxLine
-from .entries import entry_of
 from .post_query import request_query, with_query
 from .scan import CAPTURE_TYPES
+from .selection import entry_of
 from .urlkey import urlkey
 
 NOT_FOUND_BY = "a capture without URL or readable date"

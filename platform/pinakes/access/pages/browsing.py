@@ -28,8 +28,7 @@ from pinakes.index.urlkey import urlkey
 
 from .capture_page import capture_page, read_view, record_bytes, record_name
 from .captures_page import captures_page
-from .crawl_page import crawl_page
-from .home_page import home_page
+from .home_page import crawl_page, home_page
 from .landing_page import landing_page
 from .rendering import Links, is_short, render
 from .search_page import (

@@ -27,8 +27,8 @@ from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesError
-from pinakes.index.entries import Entry, entry_of
 from pinakes.index.not_whole import iter_naming
+from pinakes.index.selection import Entry, entry_of
 from pinakes.profile import Stores, open_stores
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record

@@ -8,8 +8,15 @@ from functools import partial
 
 from pinakes.cli.frame.record_inputs import InputFile, RecordInputs
 from pinakes.errors import ConfigError
-from pinakes.index.entries import Entry, entry_of
-from pinakes.index.selection import Selection, digest_of, pattern_of, status_of, time_of
+from pinakes.index.selection import (
+    Entry,
+    Selection,
+    digest_of,
+    entry_of,
+    pattern_of,
+    status_of,
+    time_of,
+)
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.digest import Digest, parse_digest
 from pinakes.warc.record import Record

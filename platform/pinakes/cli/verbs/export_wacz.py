@@ -15,8 +15,8 @@ from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError, PinakesError
-from pinakes.export.description import Described
 from pinakes.export.exporting import ExportReport, ExportRequest
+from pinakes.export.wacz_file import Described
 from pinakes.index.external_sort import SortSpace
 from pinakes.profile import open_stores
 from pinakes.warc.file_names import is_archive_name

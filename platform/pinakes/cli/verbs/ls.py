@@ -14,8 +14,7 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of
 from pinakes.cli.frame.selection_options import add_selection, chosen, is_selected, selection_of
 from pinakes.counts import count_of
-from pinakes.index.entries import Entry
-from pinakes.index.selection import RecordField, Selection, fields_of
+from pinakes.index.selection import Entry, RecordField, Selection, fields_of
 
 _MOST_SHOWN = 12
 _SIZE_LIMITS = (0, 10**3, 10**4, 10**5, 10**6, 10**7)

@@ -31,8 +31,7 @@ from pinakes.errors import (
 from pinakes.extract.folder import PutFile, put_file
 from pinakes.extract.index_file import IndexFile
 from pinakes.extract.url_paths import INDEX, path_of_url, safe_part, safe_path, with_suffix
-from pinakes.index.entries import Entry, entry_of
-from pinakes.index.selection import Selection
+from pinakes.index.selection import Entry, Selection, entry_of
 from pinakes.rewrite.taken import pieces_taken, require_undamaged, require_whole
 from pinakes.warc.compression.members import compression_of
 from pinakes.warc.dates import format_14
