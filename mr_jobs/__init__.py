@@ -17,8 +17,8 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; a s
 - `validating`: the receipt of `validate`
 - `archive_job`: the base of all jobs; `writing_job`: jobs whose files the driver publishes;
   `new_file_job`: those of them that make a file of each, one by one
-- `heartbeat`: reports that a task is alive; `places`: finds files by name; `stored_generations`:
-  the generation of each file that is read; `given`: the operator's inputs
+- `heartbeat`: reports that a task is alive; `places`: finds files by name, and the generation of
+  each; `given`: the operator's inputs
 - `extra`: the packages of the extra `jobs`
 - `lines/`: data between tasks; `driver/`: runs jobs
 - `study/`: SQL over sidecars, in DuckDB or Spark

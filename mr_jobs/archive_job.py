@@ -11,11 +11,11 @@ import os
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, BinaryIO, TypeVar, cast
+from typing import IO, Any, BinaryIO, TypeVar, cast
 from uuid import uuid4
 
 from pinakes.archive_store.anew import publish_copy
@@ -28,13 +28,13 @@ from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobc
 from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.mr_jobs.lines.problems import problem_text
-from pinakes.mr_jobs.places import STORE, OpenPlaces, split_name
-from pinakes.mr_jobs.stored_generations import read_generations
+from pinakes.mr_jobs.places import STORE, OpenPlaces, read_generations, split_name
 from pinakes.profile import Stores, open_folder, open_stores
 from pinakes.warc.opening import open_source
 from pinakes.warc.source import Source
 
 T = TypeVar("T")
+Work = Callable[..., Any]
 GROUP = "pinakes"
 PROBLEMS = "problems: "
 FINDINGS = "findings"
@@ -149,6 +149,28 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
     def end_task(self) -> None:
         """Write everything and close it; for its `final`."""
         self.task.__exit__(None, None, None)
+
+    def mapping(
+        self, mapper: Work, begin: Callable[[], None] | None = None, end: Work | None = None
+    ) -> dict[str, Work]:
+        """Words for an `MRStep` whose tasks map, in an open task; `begin` and `end` do more."""
+        init, final = begin or self.begin_task, end or self.end_task
+        return {"mapper_init": init, "mapper": mapper, "mapper_final": final}
+
+    def reducing(
+        self, reducer: Work, begin: Callable[[], None] | None = None, end: Work | None = None
+    ) -> dict[str, Work]:
+        """The same for tasks that reduce."""
+        init, final = begin or self.begin_task, end or self.end_task
+        return {"reducer_init": init, "reducer": reducer, "reducer_final": final}
+
+    def mapper_init(self) -> None:
+        """Of a job without steps of its own."""
+        self.begin_task()
+
+    def mapper_final(self) -> None:
+        """The same."""
+        self.end_task()
 
 
 class Task:

@@ -18,13 +18,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from typing import Any, BinaryIO
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration
 from pinakes.dedupe.archive_files import SUPERSEDED
-from pinakes.dedupe.copy.copy_steps import (
+from pinakes.dedupe.copy.commit_copy import (
     DONE,
     CopyRequest,
     Step,
@@ -40,7 +39,7 @@ from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.copy_files import CopyFilesJob
 from pinakes.mr_jobs.copy_look import SOURCE, STANDING, TARGET, CopyLookJob
 from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
-from pinakes.mr_jobs.writing_job import clear_aside, clear_left, require_place, tags
+from pinakes.mr_jobs.writing_job import clear_aside, clear_left, require_place, tags, token_of
 from pinakes.profile import open_folder
 
 Line = list[str]
@@ -49,7 +48,7 @@ Line = list[str]
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """One of the two copies, as listed and examined; a `copy_steps.Place`."""
+    """One of the two copies, as listed and examined; a `commit_copy.Place`."""
 
     folder: str
     sizes: Mapping[str, int]
@@ -92,7 +91,8 @@ def run_commit_copy(
     _refuse_nested(request.source, request.target)
     _refuse_exchanged(request.receipt)
 
-    report, token = JobReport(), _token(request)
+    report = JobReport()
+    token = token_of((request.source, request.target, *map(str, request.receipt.files)))
 
     def run(job: type[ArchiveJob], lines: list[Line], output: str | None = None) -> list[Any]:
         if not lines:
@@ -214,10 +214,3 @@ def _refuse_exchanged(receipt: Receipt) -> None:
     for facts in receipt.files:
         if old.get(facts.name, facts.name) != facts.name:
             raise InputRefused("this name is the old name of another file", file=facts.name)
-
-
-def _token(request: CopyRequest) -> str:
-    state = blake2b(f"{request.source}\n{request.target}\n".encode(), digest_size=16)
-    for facts in request.receipt.files:
-        state.update(f"{facts}\n".encode("utf-8", "surrogateescape"))
-    return state.hexdigest()

@@ -13,7 +13,7 @@ from pinakes.dedupe.decide.counting import ProcessCount
 from pinakes.dedupe.decide.entries import decide_contents
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob
 from pinakes.mr_jobs.extra import MRStep, jobconf_from_env
-from pinakes.mr_jobs.lines.bodies import line_text
+from pinakes.mr_jobs.lines.bodies import SETTLED, line_text
 from pinakes.mr_jobs.lines.frequent import Frequent
 from pinakes.mr_jobs.lines.parts import (
     CONTENT,
@@ -24,11 +24,10 @@ from pinakes.mr_jobs.lines.parts import (
     numbered_shard,
     text_entry,
 )
-from pinakes.mr_jobs.lines.settled import SETTLED
+from pinakes.mr_jobs.lines.sort_text import Pair
 
 CONTENT_LINES = 1_000_000
 SHARD_LINES = 100_000
-Pair = tuple[bytes, bytes]
 
 
 class ContentJob(ArchiveJob):
@@ -57,12 +56,8 @@ class ContentJob(ArchiveJob):
         """Steps of divided contents: by part, by time interval."""
         return [
             MRStep(
-                mapper_init=self.begin_task,
-                mapper=self.take_up,
-                mapper_final=self.end_task,
-                reducer_init=self.begin_counting,
-                reducer=self.decide_part,
-                reducer_final=self.end_counting,
+                **self.mapping(self.take_up),
+                **self.reducing(self.decide_part, self.begin_counting, self.end_counting),
             ),
             MRStep(reducer=self.number, jobconf=LINES_OF_REDUCES),
         ]

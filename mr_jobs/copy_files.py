@@ -27,7 +27,7 @@ class CopyFilesJob(ArchiveJob):
         return map(str, json.loads(line)[2:])
 
     def mapper_init(self) -> None:
-        self.begin_task()
+        super().mapper_init()
         self._written = self.task.files_written()
 
     def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
@@ -52,9 +52,6 @@ class CopyFilesJob(ArchiveJob):
             self.task.find(problem)
             return
         yield None, json.dumps(name).encode()
-
-    def mapper_final(self) -> None:
-        self.end_task()
 
 
 if __name__ == "__main__":

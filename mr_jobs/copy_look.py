@@ -23,11 +23,9 @@ from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.mr_jobs.lines.references import (
     DepartingReferences,
-    Pair,
     arriving_references,
 )
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable
-from pinakes.mr_jobs.lines.sums import sha256_of_source
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, sortable
 
 SOURCE, TARGET, STANDING = "source", "target", "standing"
 # Prefixes of keys: an error, a line of output, a URI, a place that is referred to, an edge
@@ -49,18 +47,8 @@ class CopyLookJob(ArchiveJob):
     def steps(self) -> list[MRStep]:
         """Look, judge, gather."""
         return [
-            MRStep(
-                mapper_init=self.begin_task,
-                mapper=self.look,
-                mapper_final=self.end_task,
-                reducer=self.judge,
-            ),
-            MRStep(
-                reducer_init=self.begin_task,
-                reducer=self.gather,
-                reducer_final=self.end_task,
-                jobconf=LINES_OF_REDUCES,
-            ),
+            MRStep(**self.mapping(self.look), reducer=self.judge),
+            MRStep(**self.reducing(self.gather), jobconf=LINES_OF_REDUCES),
         ]
 
     def look(self, _: None, line: bytes) -> Iterator[Pair]:
@@ -73,7 +61,7 @@ class CopyLookJob(ArchiveJob):
                     if role == STANDING:
                         add_standing_records(references, source, 0)
                     else:
-                        found = {"role": role, "name": name, "sha256": sha256_of_source(source)}
+                        found = {"role": role, "name": name, "sha256": source.sha256()}
                         yield _LINE, json.dumps(found).encode()
                     if role == SOURCE:
                         add_set_records(references, source, 0, all_must_resolve=False)

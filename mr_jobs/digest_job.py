@@ -14,25 +14,30 @@ from pinakes.dedupe.decide.trust import Trust
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import LINES, ArchiveJob
 from pinakes.mr_jobs.extra import jobconf_from_env
-from pinakes.mr_jobs.lines.believed import (
-    believed,
-    noted,
-)
 from pinakes.mr_jobs.lines.bodies import (
     COPY,
     FIRST,
     MEMBER,
     line_text,
+    settled,
     text_line,
 )
+from pinakes.mr_jobs.lines.digests import (
+    DIGEST,
+    LEADS,
+    LINE,
+    SHARD,
+    OftenDigest,
+    believed,
+    lines_of,
+    noted,
+    to_read,
+)
 from pinakes.mr_jobs.lines.frequent import Frequent
-from pinakes.mr_jobs.lines.settled import settled
-from pinakes.mr_jobs.lines.shards import DIGEST, LEADS, LINE, SHARD, OftenDigest, lines_of, to_read
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, sortable_place
 
 SHARD_LINES = 100_000
 OFTEN_LINES = 100
-Pair = tuple[bytes, bytes]
 # Shards that maps begin, numbered behind those of the reducer: so many, and of each so many.
 _MAP_SHARDS, _PARTS = 990, 100_000
 

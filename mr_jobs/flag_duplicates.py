@@ -37,12 +37,10 @@ from pinakes.index.urlkey import urlkey
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES
 from pinakes.mr_jobs.content_job import ContentJob
 from pinakes.mr_jobs.extra import MRStep
-from pinakes.mr_jobs.lines.bodies import line_text, text_line
+from pinakes.mr_jobs.lines.bodies import SETTLED, line_text, settled, text_line
 from pinakes.mr_jobs.lines.parts import LINE, TOLD, entry_text, flags_text
-from pinakes.mr_jobs.lines.settled import SETTLED, settled
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable, sortable_place
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, sortable, sortable_place
 
-Pair = tuple[bytes, bytes]
 _KNOWN_IDS = 100_000
 # Prefixes of keys, besides those of `settled` and `parts`.
 _URLKEY, _ID = b"u", b"i"
@@ -64,22 +62,12 @@ class FlagDuplicatesJob(ContentJob):
             return self.divided_steps()
         return [
             MRStep(
-                mapper_init=self.begin_asking,
-                mapper=self.by_urlkey,
-                mapper_final=self.end_counting,
-                reducer_init=self.begin_counting,
-                reducer=self.mark,
-                reducer_final=self.end_counting,
+                **self.mapping(self.by_urlkey, self.begin_asking, self.end_counting),
+                **self.reducing(self.mark, self.begin_counting, self.end_counting),
             ),
+            MRStep(**self.reducing(self.pin_by_id, self.begin_pinning, self.end_pinning)),
             MRStep(
-                reducer_init=self.begin_pinning,
-                reducer=self.pin_by_id,
-                reducer_final=self.end_pinning,
-            ),
-            MRStep(
-                reducer_init=self.begin_counting,
-                reducer=self.decide,
-                reducer_final=self.end_counting,
+                **self.reducing(self.decide, self.begin_counting, self.end_counting),
                 jobconf=LINES_OF_REDUCES,
             ),
         ]

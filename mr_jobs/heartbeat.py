@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
 
 EVERY_S = 30.0
 
@@ -16,12 +15,9 @@ EVERY_S = 30.0
 class Heartbeat:
     """Reports progress regularly; a context manager."""
 
-    def __init__(
-        self, say: Callable[[str], None], *, unit: str = "bytes", every_s: float = EVERY_S
-    ) -> None:
+    def __init__(self, say: Callable[[str], None], *, every_s: float = EVERY_S) -> None:
         """`say` is called from another thread."""
         self._say = say
-        self._unit = unit
         self._every_s = every_s
         self._done = 0
         self._measure: Callable[[], int] = lambda: 0
@@ -43,18 +39,13 @@ class Heartbeat:
         while not self._ended.wait(self._every_s):
             done = self.done
             if done != told:
-                self._say(f"{done:,} {self._unit}")
+                self._say(f"{done:,} bytes")
                 told = done
 
     def __enter__(self) -> Heartbeat:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()

@@ -45,7 +45,7 @@ class ManifestJob(ArchiveJob):
         self.add_passthru_arg("--now", help="later dates are no dates of captures (ISO 8601)")
 
     def mapper_init(self) -> None:
-        self.begin_task()
+        super().mapper_init()
         options = self.options
         now = datetime.fromisoformat(options.now) if options.now else datetime.now(timezone.utc)
         self._form = ManifestForm(
@@ -66,9 +66,6 @@ class ManifestJob(ArchiveJob):
             else:
                 self.task.find(piece)
         self.task.count(FILES)
-
-    def mapper_final(self) -> None:
-        self.end_task()
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ class NewFileJob(WritingJob):
         return PurePosixPath(json.loads(line)[cls.TARGET]).name
 
     def mapper_init(self) -> None:
-        self.begin_task()
+        super().mapper_init()
         self._written = self.task.files_written()
 
     def mapper(self, _: None, name: bytes) -> Iterator[tuple[None, bytes]]:
@@ -62,6 +62,3 @@ class NewFileJob(WritingJob):
         for stretch in result.stretches:
             self.task.find(PinakesError(stretch.message, file=file, offset=stretch.offset))
         yield None, json.dumps(result.as_json()).encode()
-
-    def mapper_final(self) -> None:
-        self.end_task()

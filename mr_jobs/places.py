@@ -1,8 +1,12 @@
-"""Finds archive files by the names given to jobs."""
+"""Finds archive files by the names given to jobs, and says which generation of each is read: a file
+of lines, the two names with a tab between them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration
@@ -55,3 +59,21 @@ class OpenPlaces:
             # A closed store only disconnects: used again, it connects again.
             self._open.pop(next(iter(self._open)))[1].close()
         return entry[0]
+
+
+def write_generations(generations: Mapping[str, str], folder: Path) -> Path:
+    """Write the file; archive files not in it are read as they landed."""
+    path = folder / "generations"
+    lines = (f"{name}\t{stored}\n" for name, stored in generations.items())
+    path.write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
+    return path
+
+
+def read_generations(path: str | None) -> dict[str, str]:
+    """Undo `write_generations`."""
+    if path is None:
+        return {}
+    text = Path(path).read_bytes().decode("utf-8", "surrogateescape")
+    # No name of a stored file has a control character.
+    pairs = (line.partition("\t") for line in text.split("\n") if line)
+    return {name: stored for name, _, stored in pairs}

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from pinakes.acts.generations import InAnotherForm
-from pinakes.acts.waves import WrittenFile, outcome_of, write_aside
-from pinakes.hbase_schema.generation_names import Generation
+from pinakes.acts.generations import Annotate, Check, Contents, InAnotherForm, as_it_was
+from pinakes.acts.waves import WrittenFile, write_aside
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_MAPS, ArchiveJob
 from pinakes.mr_jobs.form_options import add_form_options, form_of
 from pinakes.mr_jobs.lines.outcome_lines import outcome_text
@@ -36,7 +35,7 @@ class RecompressGenerationsJob(ArchiveJob):
         add_form_options(self)
 
     def mapper_init(self) -> None:
-        self.begin_task()
+        super().mapper_init()
         self._form = form_of(self.options)
         self._written = self.task.files_written()
 
@@ -44,11 +43,14 @@ class RecompressGenerationsJob(ArchiveJob):
         file = name.decode("utf-8", "surrogateescape")
         self.task.count(FILES)
         generation = self.task.generation_of(file)
-        outcome = outcome_of(self.task.archive(), generation, partial(self._write, generation))
+        parts = partial(self._parts, generation.name)
+        outcome = write_aside(self.task.archive(), self._written, generation, parts)
+        if isinstance(outcome, WrittenFile):
+            outcome.made.target = outcome.written.name
         yield None, outcome_text(outcome, Recompression.as_json)
 
-    def _write(self, generation: Generation) -> WrittenFile[Recompression]:
-        result = Recompression(file=generation.name, target="", outcome=WRITTEN)
+    def _parts(self, stored_name: str) -> tuple[Contents, Check, Annotate, Recompression]:
+        result = Recompression(file=stored_name, target="", outcome=WRITTEN)
 
         def pieces(old: Source) -> Iterator[Bytes]:
             self.task.heartbeat.watch(lambda: old.position)
@@ -59,20 +61,7 @@ class RecompressGenerationsJob(ArchiveJob):
             self.task.heartbeat.watch(lambda: old.position + new.position)
             result.content = require_same(old, new)
 
-        outcome = write_aside(
-            self.task.archive(),
-            self._written,
-            generation,
-            InAnotherForm(self._form.ending, pieces),
-            check=check,
-            annotate=lambda row, record: row,
-            made=result,
-        )
-        result.target = outcome.written.name
-        return outcome
-
-    def mapper_final(self) -> None:
-        self.end_task()
+        return InAnotherForm(self._form.ending, pieces), check, as_it_was, result
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ class RecompressTasks(ActTasks[Recompression]):
     decode = Recompression.from_json
 
     def write(self, wave: str, files: Iterable[ToRecompress]) -> None:
-        """See the port."""
         generations = {file.archive_file: file.entry.stored_name for file in files}
         self.run(
             JobRequest(

@@ -25,26 +25,24 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.mr_jobs.archive_job import LINES_OF_REDUCES, TaskFiles
 from pinakes.mr_jobs.digest_job import DigestJob
 from pinakes.mr_jobs.extra import MRStep
-from pinakes.mr_jobs.lines.believed import (
-    COLLISION,
-    SECOND,
-    not_equal,
-    second_collisions,
-)
 from pinakes.mr_jobs.lines.bodies import (
     COPY,
     FIRST,
     LEADER,
+    SETTLED,
     line_text,
     received_bodies,
     send_body,
     text_line,
 )
 from pinakes.mr_jobs.lines.collisions import COLLISIONS, collision_text
-from pinakes.mr_jobs.lines.settled import SETTLED
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR
-
-Pair = tuple[bytes, bytes]
+from pinakes.mr_jobs.lines.digests import (
+    COLLISION,
+    SECOND,
+    not_equal,
+    second_collisions,
+)
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair
 
 
 class ResolveCollisionsJob(DigestJob):
@@ -54,24 +52,11 @@ class ResolveCollisionsJob(DigestJob):
         """Cluster, read, compare."""
         return [
             MRStep(
-                mapper_init=self.begin_clustering,
-                mapper=self.by_digest,
-                mapper_final=self.end_clustering,
-                reducer_init=self.begin_task,
-                reducer=self.by_file,
-                reducer_final=self.end_task,
+                **self.mapping(self.by_digest, self.begin_clustering, self.end_clustering),
+                **self.reducing(self.by_file),
             ),
-            MRStep(
-                reducer_init=self.begin_reading,
-                reducer=self.read_bodies,
-                reducer_final=self.end_task,
-            ),
-            MRStep(
-                reducer_init=self.begin_task,
-                reducer=self.compare_bodies,
-                reducer_final=self.end_task,
-                jobconf=LINES_OF_REDUCES,
-            ),
+            MRStep(**self.reducing(self.read_bodies, self.begin_reading)),
+            MRStep(**self.reducing(self.compare_bodies), jobconf=LINES_OF_REDUCES),
         ]
 
     # --- read

@@ -18,8 +18,8 @@ from itertools import chain
 
 from pinakes.config import Configuration
 from pinakes.dedupe.references.originals import Originals, Place, Wanted, place_of
+from pinakes.dedupe.write.full_records import Restoring
 from pinakes.dedupe.write.restore import RestoreCount, wanted_of
-from pinakes.dedupe.write.restoring import Restoring
 from pinakes.dedupe.write.rewriting import refuse_equal_names, rewrite_source
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.external_sort import Spool
@@ -28,12 +28,11 @@ from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.lines.pairs import archives_below
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, from_sortable, sortable
 from pinakes.mr_jobs.writing_job import WritingJob
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 
-Pair = tuple[bytes, bytes]
 RESTORED, ORIGINALS = "r", "o"
 # Prefixes of keys: an error of a file, an original that is needed, a file to write.
 _PROBLEM, _WANTED, _FILE = b"p", b"w", b"f"
@@ -64,18 +63,8 @@ class RestoreJob(WritingJob):
     def steps(self) -> list[MRStep]:
         """Search, match, write."""
         return [
-            MRStep(
-                mapper_init=self.begin_task,
-                mapper=self.look_through,
-                mapper_final=self.end_task,
-                reducer=self.bring_together,
-            ),
-            MRStep(
-                reducer_init=self.begin_writing,
-                reducer=self.write,
-                reducer_final=self.end_task,
-                jobconf=LINES_OF_REDUCES,
-            ),
+            MRStep(**self.mapping(self.look_through), reducer=self.bring_together),
+            MRStep(**self.reducing(self.write, self.begin_writing), jobconf=LINES_OF_REDUCES),
         ]
 
     def look_through(self, _: None, line: bytes) -> Iterator[Pair]:

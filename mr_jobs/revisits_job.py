@@ -8,23 +8,54 @@ it will be replaced itself, and cannot be an original.
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 
-from pinakes.dedupe.write.proven_originals import KnownOriginal, OriginalReader
+from pinakes.dedupe.write.proven_originals import KnownOriginal, OriginalReader, Unproven
 from pinakes.dedupe.write.refs import RevisitWriter
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob, TaskFiles
 from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.lines.bodies import line_text, text_line
-from pinakes.mr_jobs.lines.originals_sent import received, sent
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
-from pinakes.warc.revisit import Unwritable
+from pinakes.mr_jobs.lines.problems import problem_text, text_problem
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, from_sortable, sortable
+from pinakes.warc.revisit import Original, Unwritable
 
-Pair = tuple[bytes, bytes]
+_KNOWN, _UNWRITABLE, _UNPROVEN, _FAULT = b"K", b"U", b"P", b"F"
+
 # Prefixes of values, after the place: what is replaced there sorts before references to it.
 _REPLACED, _ASKED = b"0", b"1"
+
+
+def sent(found: KnownOriginal | Unwritable | InputRefused | MalformedRecord) -> bytes:
+    """Encode an original, or the error in its place, as a field."""
+    if isinstance(found, Unproven):
+        return _UNPROVEN + found.reason.encode() + b" " + problem_text(found.problem)
+    if isinstance(found, Unwritable):
+        return _UNWRITABLE + found.reason.encode()
+    if isinstance(found, KnownOriginal):
+        return _KNOWN + json.dumps(found).encode()
+    return _FAULT + problem_text(found)
+
+
+def received(field: bytes, line: ManifestLine) -> KnownOriginal:
+    """Decode `sent`.
+
+    Raises:
+        Unwritable, InputRefused, MalformedRecord: as `OriginalReader.find` did.
+    """
+    kind, content = field[:1], field[1:]
+    if kind == _UNPROVEN:
+        reason, _, problem = content.partition(b" ")
+        raise Unproven(reason.decode(), text_problem(problem))
+    if kind == _UNWRITABLE:
+        raise Unwritable(content.decode())
+    if kind == _FAULT:
+        raise text_problem(content)
+    reference, *facts = json.loads(content)
+    return KnownOriginal(Original(*reference), *facts)
 
 
 class Duplicates:
@@ -63,19 +94,10 @@ class RevisitsJob(ArchiveJob):
         """By the original's file, by the duplicate's."""
         return [
             MRStep(
-                mapper_init=self.begin_task,
-                mapper=self.by_original,
-                mapper_final=self.end_task,
-                reducer_init=self.begin_reading,
-                reducer=self.read_originals,
-                reducer_final=self.end_task,
+                **self.mapping(self.by_original),
+                **self.reducing(self.read_originals, self.begin_reading),
             ),
-            MRStep(
-                reducer_init=self.begin_writing,
-                reducer=self.write_file,
-                reducer_final=self.end_task,
-                jobconf=LINES_OF_REDUCES,
-            ),
+            MRStep(**self.reducing(self.write_file, self.begin_writing), jobconf=LINES_OF_REDUCES),
         ]
 
     @abstractmethod

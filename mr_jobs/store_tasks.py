@@ -23,7 +23,7 @@ from pinakes.archive_store.port import ASIDE
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.policy import scope_of
 from pinakes.dedupe.decide.resolve import resolve_lines
-from pinakes.dedupe.run.rewriting_run import FileTask
+from pinakes.dedupe.run.file_rewriting import FileTask
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeRequest
 from pinakes.dedupe.validate.file_pairs import Discrepancy
@@ -75,7 +75,6 @@ class StoreTasks(ActTasks[RefsCount]):
         *,
         compare: bool,
     ) -> Iterator[ManifestLine]:
-        """See the port."""
         place = f"{self.place}/decide-{uuid4().hex[:8]}"
         if not compare:
             lines = resolve_lines(lines, None, count=decisions.resolved)
@@ -107,7 +106,6 @@ class StoreTasks(ActTasks[RefsCount]):
             yield from map(text_line, self.lines(output))
 
     def write(self, wave: str, files: Iterable[FileTask]) -> None:
-        """See the port."""
         place = f"{self.place}/{wave}"
         pairs = chain.from_iterable(file.relocated for file in files)
         self._write_lines(place, map(pair_text, pairs))
@@ -142,7 +140,6 @@ class StoreTasks(ActTasks[RefsCount]):
         return self.run(request)
 
     def validate(self, wave: str) -> Iterator[Discrepancy]:
-        """See the port."""
         place = f"{self.place}/{wave}"
         written = map(format_pair, self._written(wave))
         originals = map(format_pair, self._originals(place))

@@ -40,10 +40,9 @@ from pinakes.mr_jobs.lines.pairs import (
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.mr_jobs.lines.references import (
     DepartingReferences,
-    Pair,
     arriving_references,
 )
-from pinakes.mr_jobs.lines.sums import sha256_of_source
+from pinakes.mr_jobs.lines.sort_text import Pair
 from pinakes.warc.source import Source
 
 SUMS = "--sums"
@@ -85,7 +84,7 @@ class ValidateJob(ArchiveJob):
         return files_of_pair(line)
 
     def mapper_init(self) -> None:
-        self.begin_task()
+        super().mapper_init()
         self._warcio = self.task.enter(WarcioReader(through_source=True))
 
     def mapper(self, _: None, line: bytes) -> Iterator[Pair]:
@@ -147,9 +146,6 @@ class ValidateJob(ArchiveJob):
         for name in ("records", "rewritten", "restored", "read_twice"):
             self.task.count(name.replace("_", " "), getattr(found, name))
 
-    def mapper_final(self) -> None:
-        self.end_task()
-
     def reducer_init(self) -> None:
         self.begin_task()
 
@@ -177,7 +173,7 @@ class ValidateJob(ArchiveJob):
 
 
 def _facts(source: Source) -> dict[str, object]:
-    return {"size": source.size, "sha256": sha256_of_source(source)}
+    return {"size": source.size, "sha256": source.sha256()}
 
 
 def _text(discrepancy: Discrepancy) -> bytes:

@@ -15,11 +15,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from pinakes.acts.waves import WrittenFile, outcome_of, write_aside
-from pinakes.dedupe.run.decided_records import Pair, annotate, decided_by_ordinal
-from pinakes.dedupe.write.given_back import require_records
+from pinakes.acts.generations import Annotate, Check, Contents
+from pinakes.acts.waves import write_aside
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.dedupe.run.file_rewriting import Pair, annotate, decided_by_ordinal
+from pinakes.dedupe.write.proofs import require_records
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import Conflict
+from pinakes.hbase_schema.generation_names import Generation
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.outcome_lines import outcome_text
@@ -63,32 +66,29 @@ class WriteGenerationsJob(RevisitsJob):
         return text_line(line), key
 
     def write(self, name: str, duplicates: Duplicates) -> bytes:
-        generation = self.task.generation_of(name)
-        write = partial(self._write, name, duplicates)
-        return outcome_text(outcome_of(self.task.archive(), generation, write), count_json)
-
-    def _write(self, name: str, duplicates: Duplicates) -> WrittenFile[RefsCount]:
         archive, generation = self.task.archive(), self.task.generation_of(name)
+        parts = partial(self._parts, archive, generation, duplicates)
+        return outcome_text(write_aside(archive, self.written, generation, parts), count_json)
+
+    def _parts(
+        self, archive: ArchiveReader, generation: Generation, duplicates: Duplicates
+    ) -> tuple[Contents, Check, Annotate, RefsCount]:
         keys = (bytes.fromhex(note.decode()) for note in duplicates.notes)
         pairs = list(zip(duplicates.lines, keys, strict=True))
         decided = decided_by_ordinal(archive, generation.name, pairs)
         if decided is None:
+            name = generation.archive_file
             raise Conflict("these places are not of this generation", file=name)
+        count = RefsCount()
 
         def replacements(source: Source) -> Iterator[Replacement]:
             self.task.heartbeat.watch(lambda: source.position)
             yield from self.writer(duplicates).replacements(source, duplicates.lines, count)
 
-        count = RefsCount()
-        return write_aside(
-            archive,
-            self.written,
-            generation,
-            replacements,
-            check=lambda before, after: require_records(before, after, count.take_bodies()),
-            annotate=partial(annotate, decided),
-            made=count,
-        )
+        def check(before: Source, after: Source) -> None:
+            require_records(before, after, count.take_bodies())
+
+        return replacements, check, partial(annotate, decided), count
 
 
 if __name__ == "__main__":

@@ -73,20 +73,17 @@ class TaskOutput:
     inside: str
 
     def named(self, name: str) -> str:
-        """See `NewFiles`."""
         return f"{self.place.rstrip('/')}/{name}"
 
     def has(self, name: str) -> bool:
-        """See `NewFiles`."""
         return self.folder.size(name) is not None
 
     def open(self, name: str) -> BinaryIO:
-        """See `NewFiles`."""
         return self.folder.open(name)
 
     @contextmanager
     def create_aside(self, name: str) -> Iterator[_TaskFile]:
-        """See `NewFiles`; two attempts at one file do not meet."""
+        """Two attempts at one file do not meet."""
         with self.out.create_aside(uuid4().hex) as aside:
             yield _TaskFile(aside, f"{self.inside}/{name}")
 
@@ -135,7 +132,7 @@ def run_writing_job(
     with open_folder(to, configuration) as folder, TemporaryFile() as lines:
         place = quote(to, safe="/:", errors="surrogateescape")
         options = (*request.options, "--to", place)
-        token = _token(replace(request, options=options))
+        token = token_of((request.job.__name__, *options, "", *request.names))
         clear_left(folder, token, runner, configuration)
         output = folder.folder_aside(token)
         options = (*tags(token, runner), *options)
@@ -224,8 +221,9 @@ def _refuse_clashes(names: Iterable[str]) -> None:
         )
 
 
-def _token(request: JobRequest) -> str:
+def token_of(words: Iterable[str]) -> str:
+    """A name for a call, the same for the same words."""
     state = blake2b(digest_size=16)
-    for word in (request.job.__name__, *request.options, "", *request.names):
+    for word in words:
         state.update(f"{word}\n".encode("utf-8", "surrogateescape"))
     return state.hexdigest()

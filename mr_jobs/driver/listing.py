@@ -1,10 +1,19 @@
-"""The inputs of a job: names, packed by size, as lists where its tasks find them."""
+"""The inputs of a job: names, packed by size, as lists where its tasks find them.
+
+And how many tasks its reduce steps have.
+
+Gigabytes a map and not a file.  A list is an input file of its own, so that each is one map's,
+whatever splits the framework would make of longer ones.  Tasks reduce by what is read: bodies and
+what is known of originals travel with lines, so that 64 MB of lines, some 150,000 captures, may
+bring gigabytes to a reducer.  Hadoop's own default is one task.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from fnmatch import fnmatchcase
 from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
@@ -12,12 +21,32 @@ from uuid import uuid4
 from pinakes.archive_store.anew import publish_copy
 from pinakes.config import Configuration
 from pinakes.errors import InputRefused
-from pinakes.mr_jobs.driver.packing import pack_files
 from pinakes.mr_jobs.driver.submission import job_folder
 from pinakes.mr_jobs.places import open_place, split_name
 from pinakes.profile import open_folder
 
+PACK_BYTES = 4 << 30
+_PACK_FILES = 10_000
+
 LISTS = "lists"
+LINE_BYTES = 64 << 20
+_MOST = 10_000
+
+
+def pack_files(
+    sizes: Iterable[tuple[str, int]], *, pack_bytes: int = PACK_BYTES
+) -> Iterator[list[str]]:
+    """Names with their sizes in bytes, in packs of about so many; order stays."""
+    pack: list[str] = []
+    room = pack_bytes
+    for name, size in sizes:
+        if pack and (size > room or len(pack) == _PACK_FILES):
+            yield pack
+            pack, room = [], pack_bytes
+        pack.append(name)
+        room -= size
+    if pack:
+        yield pack
 
 
 def packed(
@@ -93,3 +122,22 @@ def _sizes(
 
         for names in files:
             yield sum(map(size, names))
+
+
+def reduces_for(lines_bytes: int) -> int:
+    """Tasks of a reduce step behind so many bytes of lines."""
+    return min(max(1, -(-lines_bytes // LINE_BYTES)), _MOST)
+
+
+def lines_bytes(names: Sequence[str], configuration: Configuration) -> int:
+    """The size of files of lines: paths, or `hdfs://…`, the last part with `*` in it or not."""
+    return sum(_size(name, configuration) for name in names)
+
+
+def _size(name: str, configuration: Configuration) -> int:
+    where = split_name(name, stored=False)
+    if where is None:
+        return os.path.getsize(name) if os.path.isfile(name) else 0
+    place, base = where
+    with open_place(place, configuration) as folder:
+        return sum(stored.size for stored in folder.list() if fnmatchcase(stored.name, base))

@@ -28,20 +28,25 @@ from pinakes.mr_jobs.archive_job import (
     ArchiveJob,
 )
 from pinakes.mr_jobs.driver.hadoop_log import heard, why_failed
-from pinakes.mr_jobs.driver.listing import lists_in_hdfs, packed, write_lists
-from pinakes.mr_jobs.driver.packing import PACK_BYTES
-from pinakes.mr_jobs.driver.reduces import lines_bytes, reduces_for
+from pinakes.mr_jobs.driver.listing import (
+    PACK_BYTES,
+    lines_bytes,
+    lists_in_hdfs,
+    packed,
+    reduces_for,
+    write_lists,
+)
+from pinakes.mr_jobs.driver.orphans import tied_workers
 from pinakes.mr_jobs.driver.submission import (
     hadoop_arguments,
     job_folder,
     require_streaming_jar,
     write_settings,
 )
-from pinakes.mr_jobs.driver.workers import tied_workers
 from pinakes.mr_jobs.extra import StepFailedException
 from pinakes.mr_jobs.lines.collisions import COLLISIONS, merge_collisions
 from pinakes.mr_jobs.lines.problems import text_problem
-from pinakes.mr_jobs.stored_generations import write_generations
+from pinakes.mr_jobs.places import write_generations
 from pinakes.profile import open_folder
 
 

@@ -1,4 +1,5 @@
-"""A body as lines, sent from the task that reads it to the one that compares it.
+"""Manifest lines between tasks; and bodies as lines, from where they are read to where they are
+compared.
 
     PLACE 0  L role, manifest line
     PLACE 1  B a piece, deflated, in base64
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 
 from isal import isal_zlib
 
@@ -30,6 +32,10 @@ settled with; or one that only stands for its content."""
 
 _LINE, _PIECE, _END, _FAULT = b"L", b"B", b"E", b"F"
 _PIECE_BYTES = 384 << 10
+
+SETTLED = b"="
+"""The prefix of their keys."""
+_SPREAD_BYTES = 2
 
 
 def line_text(line: ManifestLine) -> bytes:
@@ -107,3 +113,9 @@ def _pieces(line: ManifestLine, stream: Iterator[tuple[bytes, bytes]]) -> Iterat
         else:
             break
     raise PinakesError("a body arrived without its end", file=line.file, offset=line.offset)
+
+
+def settled(line: ManifestLine) -> tuple[bytes, bytes]:
+    """Such a line, with a key that spreads them over the reducers."""
+    text = line_text(line)
+    return SETTLED + blake2b(text, digest_size=_SPREAD_BYTES).hexdigest().encode(), text

@@ -23,8 +23,7 @@ from pinakes.dedupe.decide.entries import Entry, Group, group_of
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
-from pinakes.mr_jobs.lines.bodies import line_text, text_line
-from pinakes.mr_jobs.lines.settled import settled
+from pinakes.mr_jobs.lines.bodies import line_text, settled, text_line
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable_place
 
 CONTENT, PART, SHARD = b"c", b"p", b"s"

@@ -9,22 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from pinakes.dedupe.references.found import Stretch
-from pinakes.dedupe.references.outcomes import WHOLE, Full, Revisit
+from pinakes.dedupe.references.outcomes import Full, Revisit
 from pinakes.dedupe.references.resolution import Reference, reference_of
 from pinakes.dedupe.references.stream import (
+    NOWHERE,
     Entry,
+    Stretch,
     entries_of,
     judge_references,
     place_of,
     uri_of,
 )
-from pinakes.dedupe.references.values import full_of, indexed_full, revisit_of
+from pinakes.dedupe.references.values import revisit_of
 from pinakes.index.external_sort import Spool
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, from_sortable, sortable
 from pinakes.warc.record import Record
 
-Pair = tuple[bytes, bytes]
 _WANTED, _ENTRY = b"0", b"1"
 
 
@@ -44,29 +44,11 @@ class DepartingReferences:
         """A file; there is only one, with a known name."""
         return 0
 
-    def add_full(self, record: Record, body: str, *, stays: bool) -> None:
-        """See `FoundReferences`."""
-        uri, full = full_of(record, body, stays=stays)
-        if uri is not None:
-            self._send(uri, full)
-
-    def add_indexed(
-        self,
-        target_uri: str | None,
-        date: str | None,
-        digest: str | None,
-        *,
-        record_id: str | None = None,
-        stretch: Stretch | None = None,
-        proof: str = WHOLE,
-    ) -> None:
-        """See `dedupe.copy.reference_check.IndexedReferences`."""
-        uri, full = indexed_full(target_uri, date, digest, record_id, proof=proof)
+    def add_full(self, uri: str | None, full: Full, stretch: Stretch = NOWHERE) -> None:
         if uri is not None:
             self._send(uri, full)
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
-        """See `FoundReferences`."""
         revisit = revisit_of(record, kind, body, file=self._name)
         for entry in entries_of(revisit):
             self._send(uri_of(revisit) or "", entry)  # among the full records of no URI is none

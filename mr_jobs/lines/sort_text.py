@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from pinakes.index.manifest import ManifestLine
 
+Pair = tuple[bytes, bytes]
+"""Key and value of a line between tasks."""
+
 SEPARATOR = b"\x01"
 """Between fields of a sorted value: below every byte that `sortable` returns."""
 

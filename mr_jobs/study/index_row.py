@@ -1,28 +1,111 @@
 """One row of `ccindex` out of one row of a sidecar; pure.
 
 A record that a run of ours has made a revisit is told as it landed: its offset and length
-alone are those of today.
+alone are those of today.  What is told of a URL's host is as Common Crawl's columnar index has it.
+Suffixes are those of the Public Suffix List as the library `tldextract` carries it: nothing is
+fetched.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from pinakes.catalog.sidecar import SidecarRow
+from pinakes.extras import missing_extra
 from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.hbase_schema.text import printable_urlkey
 from pinakes.index.eligibility import TRUNCATED
 from pinakes.index.scan import CAPTURE_TYPES
 from pinakes.index.urlkey import urlkey
 from pinakes.mr_jobs.study.index_columns import COLUMNS
-from pinakes.mr_jobs.study.index_hosts import Host, Url, describe_host, split_url
 from pinakes.warc.dates import parse_date
 from pinakes.warc.digest import parse_digest
+
+_ADDRESS = re.compile(r"[\d.]+\Z|.*:")
+_KEPT_HOSTS = 1 << 14
+_PARTS = 5
+
+
+class Host(NamedTuple):
+    """A host's name, its parts from the last, its suffixes, and the domains below those.
+
+    All but the name are None for an address, and where a part is missing.
+    """
+
+    name: str | None
+    parts: tuple[str | None, ...]
+    registry_suffix: str | None
+    registered_domain: str | None
+    private_suffix: str | None
+    private_domain: str | None
+    reversed: str | None
+
+
+class Url(NamedTuple):
+    """What a URL consists of; a port is None where none is written."""
+
+    protocol: str | None
+    host: str | None
+    port: int | None
+    path: str
+    query: str | None
+
+
+def split_url(url: str) -> Url:
+    """The parts of a URL; all in `path` where it cannot be read as one."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return Url(None, None, None, url, None)
+    name = host.rstrip(".") or None if host is not None else None
+    return Url(parts.scheme or None, name, port, parts.path, parts.query or None)
+
+
+@lru_cache(maxsize=_KEPT_HOSTS)
+def describe_host(name: str | None) -> Host:
+    """What a host's name says of it."""
+    if name is None or _ADDRESS.match(name):
+        return Host(name, (None,) * _PARTS, None, None, None, None, None)
+    parts = name.split(".")[::-1]
+    padded: tuple[str | None, ...] = (*parts, *(None,) * _PARTS)
+    registry = _below(name, private=False)
+    private = _below(name, private=True)
+    return Host(name, padded[:_PARTS], *registry, *private, ".".join(parts))
+
+
+def _below(name: str, *, private: bool) -> tuple[str | None, str | None]:
+    """The suffix that a host is below, and the domain just below that."""
+    _, domain, suffix = _extractor(private)(name)
+    if not suffix:
+        return None, None
+    return suffix, f"{domain}.{suffix}" if domain else None
+
+
+@lru_cache(maxsize=2)
+def _extractor(private: bool) -> Callable[[str], tuple[str, str, str]]:
+    try:
+        from tldextract import TLDExtract  # takes a tenth of a second
+    except ImportError as error:
+        what = f"study --sql and --parquet need {error.name}"
+        raise missing_extra(what, "study") from error
+
+    extract = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=private)
+
+    def split(name: str) -> tuple[str, str, str]:
+        found = extract.extract_str(name)
+        return found.subdomain, found.domain, found.suffix
+
+    return split
+
 
 _TASK_CAPTURES = 500_000
 
@@ -86,7 +169,7 @@ def index_rows(
     """The cells of these columns, a tuple for each capture among the records of a file.
 
     A record that was replaced has the type and the `skip` of its landing in its row, and a
-    capture stands here as in `dedupe.stored_lines.landed_line`, but for digests as text.
+    capture stands here as in `dedupe.run.survey.landed_line`, but for digests as text.
     """
     cells = [_CELLS[name] for name in columns]
     for row in rows:

@@ -1,6 +1,6 @@
 """Rows of `ccindex` from sidecars: those of one file, and what a task of Spark's does.
 
-Apart from `index_table`, for hosts that have Spark and none of the extra `spark`.  Sidecars
+Apart from `spark_database`, for hosts that have Spark and none of the extra `spark`.  Sidecars
 are read with our own reader, and not by Spark's: that one takes no name that begins with `_`
 or has a `*` in it, and knows nothing of versions.
 """

@@ -21,7 +21,7 @@ from wayback_server import installed_tools, wayback
 from pinakes.catalog.captures import decode_capture, place_captures
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.payloads import read_body
-from pinakes.rewrite.member_forms import zstd_form
+from pinakes.rewrite.recompress import zstd_form
 from pinakes.rewrite.recompress_file import recompress_file
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,7 @@ import pytest
 from scenes import COLLECTION, Scene, make_scene
 
 from pinakes.acts.act import Act
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import LEASE_MS, read_lease
+from pinakes.acts.actor import LEASE_MS, Actor, read_lease
 from pinakes.acts.many_files import AsItIs, change_file, iter_batches, rewrite_file
 from pinakes.catalog.claims import Claimant
 from pinakes.catalog.file_rows import Held, read_entry, take_claim

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pinakes.acts.leases import LEASE_MS as LONG_LEASE_MS
-from pinakes.acts.leases import (
+from pinakes.acts.actor import LEASE_MS as LONG_LEASE_MS
+from pinakes.acts.actor import (
     HeldLease,
     release_lease,
     renew_lease,

@@ -99,8 +99,8 @@ def test_outcomes_are_those_of_the_rules(
             assert isinstance(record, Record)
             _, kind, body = made[record.ordinal]
             if record.type == "response":
-                resolution.add_full(record, body, stays=stays[record.ordinal])
                 fulls.append(full_of(record, body, stays=stays[record.ordinal]))
+                resolution.add_full(*fulls[-1])
             else:
                 resolution.add_reference(number, record, kind, body)
                 revisits.append(revisit_of(record, kind, body, file="a\udcff.warc"))

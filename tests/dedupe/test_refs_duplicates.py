@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from warc_sets import ArchiveFile, Rec, plan, write_manifest, write_set
 
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.write.duplicates import Duplicates
+from pinakes.dedupe.write.rewriting import Duplicates
 from pinakes.errors import MalformedRecord
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
 

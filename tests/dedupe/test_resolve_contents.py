@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from manifest_sets import SECONDS, TIGHT, URIS, Bodies, collections, fit, processed, resolved
 
-from pinakes.dedupe.decide import compare
-from pinakes.dedupe.decide.compare import KEPT_BODY_BYTES
+from pinakes.dedupe.decide import bodies as bodies_module
+from pinakes.dedupe.decide.bodies import KEPT_BODY_BYTES
 from pinakes.dedupe.decide.contents import number_contents
 from pinakes.dedupe.decide.counting import ResolveCount
 from pinakes.dedupe.decide.resolve import resolve_lines
@@ -128,7 +128,7 @@ def test_bodies_are_read_in_order_of_file_and_offset() -> None:
 def test_bodies_beyond_memory_are_compared_the_same(
     monkeypatch: pytest.MonkeyPatch, kept: int, piece: int
 ) -> None:
-    monkeypatch.setattr(compare, "KEPT_BODY_BYTES", kept)
+    monkeypatch.setattr(bodies_module, "KEPT_BODY_BYTES", kept)
     lines, bodies = captures(b"abcdefgh", b"abcdefgX", b"abcdefgh", b"abcdefg", b"abcdefgX", b"abc")
     bodies.piece = piece
     assert extensions(resolved(lines, bodies)) == [0, 1, 0, 2, 1, 3]
@@ -172,7 +172,7 @@ class Fading:
 
 
 def test_unreadable_representative_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare, "KEPT_BODY_BYTES", 0)
+    monkeypatch.setattr(bodies_module, "KEPT_BODY_BYTES", 0)
     lines, _ = captures(b"same", b"same", b"same")
     count = ResolveCount()
     done = list(resolve_lines(lines, Fading(), count=count))

@@ -29,7 +29,7 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.copy.reference_check import check_set
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
-from pinakes.dedupe.write import whole_records
+from pinakes.dedupe.write import proofs
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.errors import PinakesError
 from pinakes.index.external_sort import DEFAULT_SPACE
@@ -144,7 +144,7 @@ def test_no_reference_to_a_rotten_original_resolves(
 def test_no_bit_is_passed_over_where_members_are_read_in_pieces(
     layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(whole_records, "_IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr(proofs, "_IN_MEMORY_BYTES", 100)
     test_no_bit_of_an_original_costs_a_body(layout, tmp_path)
 
 

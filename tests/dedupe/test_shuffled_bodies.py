@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinakes.dedupe.decide import compare, shuffled_bodies
+from pinakes.dedupe.decide import bodies as bodies_module
+from pinakes.dedupe.decide import shuffled_bodies
 from pinakes.dedupe.decide.contents import number_contents
 from pinakes.dedupe.decide.counting import ResolveCount
 from pinakes.dedupe.decide.shuffled_bodies import ShuffledBodies, ShuffledBody, number_shuffled
@@ -68,7 +69,7 @@ def test_equals_reading_bodies_again(
 ) -> None:
     lines = [line(number, body, sized=sized) for number, body in enumerate(bodies)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compare, "KEPT_BODY_BYTES", kept)
+        patch.setattr(bodies_module, "KEPT_BODY_BYTES", kept)
         patch.setattr(shuffled_bodies, "_PIECE_BYTES", 2)
         wanted, known = ResolveCount(), ResolveCount()
         again = list(number_contents(iter(lines), Again(bodies), wanted, DEFAULT_SPACE))

@@ -20,7 +20,7 @@ from pinakes.cli import main
 from pinakes.dedupe.decide.counting import ResolveCount
 from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.dedupe.decide.trust import Trust, second_digest
-from pinakes.dedupe.run.stored_lines import stored_line
+from pinakes.dedupe.run.survey import stored_line
 from pinakes.index.manifest import ManifestLine, place_of
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.opening import open_source

@@ -29,8 +29,7 @@ from taken_down import (
     write_site,
 )
 
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import read_lease, release_lease
+from pinakes.acts.actor import Actor, read_lease, release_lease
 from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.references import scan_references

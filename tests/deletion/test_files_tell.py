@@ -13,8 +13,7 @@ from purged import capture, claims_open, given, land, of_others, purge, revisit_
 from scenes import COLLECTION, Scene, copied_scene, make_scene
 from whole_payloads import whole_payloads
 
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import read_lease
+from pinakes.acts.actor import Actor, read_lease
 from pinakes.catalog.crawl_rows import COMMITTED, change_crawl_state, read_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import sidecar_name

@@ -12,8 +12,7 @@ from crawl_states import set_crawl_state
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page, revisit
 
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import read_lease, take_lease
+from pinakes.acts.actor import Actor, read_lease, take_lease
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import CANCELLED, PURGED, REMOVED, read_crawl
 from pinakes.catalog.crawl_stats import count_crawl

@@ -9,7 +9,7 @@ from taken_down import current, key_of, members, page, withdraw
 from whole_payloads import whole_payloads
 
 from pinakes.catalog.file_rows import scan_entries
-from pinakes.dedupe.run.room import drop_each
+from pinakes.dedupe.run.old_generations import drop_each
 
 
 def test_old_generation_stays_until_it_is_mended(site: Scene) -> None:

@@ -13,8 +13,7 @@ from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
 from pinakes.acts.act import Act
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import release_lease
+from pinakes.acts.actor import Actor, release_lease
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import QUARANTINE
 from pinakes.catalog.captures import scan_captures_of

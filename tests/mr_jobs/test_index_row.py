@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from pinakes.cli import main
 from pinakes.extras import install_command
 from pinakes.mr_jobs.study.figures import COUNTS, LARGEST, OTHERS, Share, by_weight
-from pinakes.mr_jobs.study.index_hosts import describe_host, split_url
-from pinakes.mr_jobs.study.index_row import IndexedFile, pack_captures, text
+from pinakes.mr_jobs.study.index_row import (
+    IndexedFile,
+    describe_host,
+    pack_captures,
+    split_url,
+    text,
+)
 from pinakes.mr_jobs.study.index_tasks import read_packs
 
 

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from subprocess import check_call
 
-from pinakes.mr_jobs.driver.workers import tied_workers
+from pinakes.mr_jobs.driver.orphans import tied_workers
 
 # It speaks late: a worker that is killed before it knows that its task has begun leaves it behind.
 TASK = ["sh", "-c", "sleep 3; echo $$; exec sleep 300"]

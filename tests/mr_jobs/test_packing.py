@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.config import load_configuration
-from pinakes.mr_jobs.driver.packing import pack_files
-from pinakes.mr_jobs.driver.reduces import LINE_BYTES, lines_bytes, reduces_for
+from pinakes.mr_jobs.driver.listing import LINE_BYTES, lines_bytes, pack_files, reduces_for
 
 
 @given(st.lists(st.integers(0, 200)), st.integers(1, 300))

@@ -39,7 +39,7 @@ from pinakes.mr_jobs.form_options import DICTIONARY, form_options
 from pinakes.mr_jobs.recompress import RecompressJob
 from pinakes.mr_jobs.writing_job import run_writing_job
 from pinakes.recompression.forms import in_zstd
-from pinakes.rewrite.member_forms import zstd_form
+from pinakes.rewrite.recompress import zstd_form
 
 CONTENT = b"".join(three())
 FILES = {

@@ -17,7 +17,7 @@ from warc_sets import ArchiveFile, Rec, write_set
 
 from pinakes.catalog.sidecar import read_sidecar
 from pinakes.cli import main
-from pinakes.dedupe.run.stored_lines import landed_line
+from pinakes.dedupe.run.survey import landed_line
 from pinakes.mr_jobs.study.figures import COUNTS, DEDUPE_SCOPE, CrawlFigures, Share, Study
 from pinakes.mr_jobs.study.index_columns import COLUMNS
 from pinakes.mr_jobs.study.index_row import IndexedFile, index_rows
@@ -138,7 +138,7 @@ def test_the_folder_holds_each_table_and_plot(
 @pytest.mark.slow
 def test_hostile_names_are_shown_as_what_they_are() -> None:
     pytest.importorskip("matplotlib", reason=NO_SPARK)
-    from pinakes.mr_jobs.study.page import study_page
+    from pinakes.mr_jobs.study.folder import study_page
 
     counts = dict.fromkeys(COUNTS, 7)
     names = ["<script>alert(1)</script>", "$x_1$", "\u202egnp.exe", "a" * 500, "文\x00\ud7ff"]

@@ -14,8 +14,8 @@ from zstandard import ZstdCompressionDict
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
 from pinakes.mr_jobs.writing_job import TaskOutput
-from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
 from pinakes.rewrite.new_file import UNCHANGED, WRITTEN
+from pinakes.rewrite.recompress import GZIP, PLAIN, MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import Recompression, recompress_file, recompress_source
 from pinakes.warc.opening import open_source
 from pinakes.warc.source import Source

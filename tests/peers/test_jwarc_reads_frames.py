@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from archive_builders import dictionary, gzip_file, records_of, source_of, three
 
-from pinakes.rewrite.member_forms import MemberForm, zstd_form
+from pinakes.rewrite.recompress import MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import recompress_file
 from pinakes.warc.compression.zstd_dictionary import dictionary_in
 

@@ -39,8 +39,7 @@ from taken_down import land_site, uri, withdraw
 from warc_sets import in_frames
 from zstandard import ZstdCompressionDict
 
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import read_lease
+from pinakes.acts.actor import Actor, read_lease
 from pinakes.catalog.claims import Claimant
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, take_claim

@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
-from pinakes.rewrite.arc_parts import Stretch
+from pinakes.rewrite.arc_bytes import Stretch
 from pinakes.rewrite.convert import iter_converted, survey_arc, warc_name
-from pinakes.rewrite.rebuild import rebuild_arc, verify_alone, verify_conversion
+from pinakes.rewrite.convert_file import rebuild_arc, verify_alone, verify_conversion
 from pinakes.warc.record import Record
 
 RECORD_ID = re.compile(r"<urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-.{12}>")

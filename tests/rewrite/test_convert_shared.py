@@ -13,8 +13,7 @@ from warc_sets import manifest_of
 from warcio.archiveiterator import ArchiveIterator
 
 from pinakes.dedupe.validate.quick_look import compare_manifests
-from pinakes.rewrite.convert_file import convert_file
-from pinakes.rewrite.rebuild import verify_alone, verify_conversion
+from pinakes.rewrite.convert_file import convert_file, verify_alone, verify_conversion
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 

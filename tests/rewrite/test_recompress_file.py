@@ -32,9 +32,8 @@ from killed_steps import KILLED, killed_at
 
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
 from pinakes.rewrite.file_parts import iter_parts
-from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
 from pinakes.rewrite.new_file import UNCHANGED, WOULD_WRITE, WRITTEN
-from pinakes.rewrite.recompress import iter_members
+from pinakes.rewrite.recompress import GZIP, PLAIN, MemberForm, iter_members, zstd_form
 from pinakes.rewrite.recompress_file import plan_file, recompress_file
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records, read_record
@@ -428,7 +427,7 @@ def test_a_file_that_changes_meanwhile_is_not_published(old: Path, folder: Path)
 
 IMPORTS = """
 from pathlib import Path
-from pinakes.rewrite.member_forms import zstd_form
+from pinakes.rewrite.recompress import zstd_form
 from pinakes.rewrite.recompress_file import recompress_file
 """
 CALL = "recompress_file(sys.argv[2], Path(sys.argv[3]), zstd_form(3))"

@@ -22,7 +22,7 @@ from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
-from pinakes.dedupe.run.room import drop_each
+from pinakes.dedupe.run.old_generations import drop_each
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell

@@ -9,10 +9,11 @@ from scenes import Scene
 from shown_progress import Shown
 
 from pinakes.acts.actor import Actor
-from pinakes.acts.generations import Written, make_current
+from pinakes.acts.generations import Written
+from pinakes.acts.moving import make_current
 from pinakes.catalog.claims import Claimant
 from pinakes.catalog.file_rows import read_entry, scan_entries, set_state, take_claim
-from pinakes.dedupe.run.progress import Unwatched, store_step
+from pinakes.dedupe.run.run_report import Unwatched, store_step
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_states import FileState
 

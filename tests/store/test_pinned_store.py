@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from scenes import COLLECTION, Scene
 
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import read_lease
-from pinakes.acts.pinning import is_pinned, release_pin, renew_pin, take_pin
+from pinakes.acts.actor import Actor, is_pinned, read_lease, release_pin, renew_pin, take_pin
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.catalog.file_rows import read_entry
 from pinakes.deletion.crawl_removal import Remover

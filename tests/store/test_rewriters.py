@@ -18,6 +18,7 @@ from pinakes.dedupe.decide import contents
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.contents import compare_batch
 from pinakes.dedupe.run.file_rewriting import FileRewriter
+from pinakes.warc.file_progress import Advance
 
 pytestmark = pytest.mark.slow
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
@@ -45,8 +46,8 @@ def test_each_process_keeps_what_it_has_inflated(
     begin = ArchiveBodies.__init__
     begun, batches = tmp_path / "begun", tmp_path / "batches"
 
-    def note_beginning(self: ArchiveBodies, files: ArchiveFiles) -> None:
-        begin(self, files)
+    def note_beginning(self: ArchiveBodies, files: ArchiveFiles, *advance: Advance) -> None:
+        begin(self, files, *advance)
         with begun.open("ab") as file:
             file.write(b".")
 

@@ -10,7 +10,7 @@ from scenes import Scene
 from shown_progress import Shown
 
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
-from pinakes.dedupe.run.progress import files_step, store_step
+from pinakes.dedupe.run.run_report import files_step, store_step
 from pinakes.index.external_sort import DEFAULT_SPACE
 
 

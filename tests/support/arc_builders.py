@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable
 
 from pinakes.rewrite.convert import Converted, iter_converted, survey_arc
-from pinakes.rewrite.rebuild import rebuild_arc
+from pinakes.rewrite.convert_file import rebuild_arc
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source

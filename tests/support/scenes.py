@@ -22,11 +22,10 @@ from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.config import load_configuration
 from pinakes.dedupe.run.mending import Mender
-from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
-from pinakes.dedupe.run.progress import UNWATCHED, RunProgress
+from pinakes.dedupe.run.old_generations import Dropped, OldGenerations
 from pinakes.dedupe.run.remaining import Remaining
 from pinakes.dedupe.run.run_files import RunFiles
-from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
+from pinakes.dedupe.run.run_report import UNWATCHED, DedupeReport, DedupeRequest, RunProgress
 from pinakes.dedupe.run.store_run import StoreRun
 from pinakes.dedupe.run.tasks import HERE, Executors, Tasks
 from pinakes.hbase_schema.run_cells import CrawlFacts
@@ -102,6 +101,13 @@ def write_crawl(
         write_records(folder, f"part-{part}", members, layout)
 
 
+class _ClockAhead(Actor):
+    """Its clock is a millisecond ahead of what was written just now."""
+
+    def now_ms(self) -> int:
+        return Actor.now_ms(self) + 1
+
+
 class Scene:
     """A store in a folder, and what is done with it; how its crawls are written."""
 
@@ -169,21 +175,13 @@ class Scene:
         mends: bool = False,
         at: At = lambda step: None,
     ) -> Iterator[Dropped]:
-        # A millisecond later than what was written just now.
-        actor = Actor()
-        remaining = Remaining(self.rows, archive or self.archive)
-        act = Act(self.rows, archive or self.archive, actor, actor.new_act("dedupe"), at=at)
+        archive = archive or self.archive
+        actor = _ClockAhead()
+        remaining = Remaining(self.rows, archive)
+        act = Act(self.rows, archive, actor, actor.new_act("dedupe"), at=at)
         mender = Mender(act, remaining)
-        return drop_old_generations(
-            self.rows,
-            archive or self.archive,
-            entries,
-            remaining=remaining,
-            mend=mender.mend if mends else None,
-            now_ms=actor.now_ms() + 1,
-            wait_until_unpinned=partial(actor.wait_until_unpinned, self.rows),
-            grace_ms=grace_ms,
-        )
+        old = OldGenerations(rows=self.rows, archive=archive, actor=actor, grace_ms=grace_ms)
+        return old.drop(remaining, entries, mend=mender.mend if mends else None)
 
     def state(self) -> dict[str, object]:
         """Everything a reader can see, without names of acts, times and tokens."""

@@ -9,20 +9,19 @@ from functools import partial
 from pathlib import Path
 
 from pinakes.acts.generations import Written
-from pinakes.acts.waves import FileOutcome, WrittenFile, write_aside
+from pinakes.acts.waves import FileOutcome, NotWritten, WrittenFile, write_aside
 from pinakes.archive_store.local.store import LocalArchiveStore
+from pinakes.dedupe.archive_files import StoredFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import process_lines
 from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.dedupe.references.resolution import Resolution
-from pinakes.dedupe.run.decided_records import annotate, decided_by_ordinal
-from pinakes.dedupe.run.rewriting_run import FileTask
+from pinakes.dedupe.run.file_rewriting import FileTask, annotate, decided_by_ordinal
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeRequest
-from pinakes.dedupe.run.stored_files import StoredFiles
 from pinakes.dedupe.validate.file_pairs import Comparison, Discrepancy, compare_files
-from pinakes.dedupe.write.given_back import require_records
+from pinakes.dedupe.write.proofs import require_records
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.hbase_schema.generation_names import generation_of
@@ -79,17 +78,15 @@ class TasksHere:
                     run=self._run,
                     min_saving_bytes=self._request.min_saving_bytes,
                 )
-                made = write_aside(
-                    self._archive,
-                    out,
-                    old,
+                parts = (
                     partial(writer.replacements, lines=file.lines, count=count),
-                    check=lambda old, new, count=count: require_records(  # type: ignore[misc]
-                        old, new, count.take_bodies()
-                    ),
-                    annotate=partial(annotate, decided),
-                    made=count,
+                    lambda old, new, count=count: require_records(old, new, count.take_bodies()),
+                    partial(annotate, decided),
+                    count,
                 )
+                made = write_aside(self._archive, out, old, lambda parts=parts: parts)  # type: ignore[misc]
+            if isinstance(made, NotWritten):
+                raise made.problem
             sidecar = made.sidecar_sha256
             notes.append([asdict(made.written), sidecar, count.records, count.saved_bytes])
         (self._aside / wave / "notes").write_text(json.dumps(notes))

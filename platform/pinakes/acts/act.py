@@ -29,20 +29,8 @@ from pinakes.errors import ONE_FILE_ONLY, Conflict, DigestMismatch, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.row_store.port import RowStore
 
-from .actor import Actor
-from .asides import clear_dead_asides
-from .generations import (
-    Annotate,
-    Check,
-    Contents,
-    MarksOf,
-    Written,
-    move_to_generation,
-    publish_taken,
-    take_back_generation,
-    write_generation,
-)
-from .leases import (
+from .actor import (
+    Actor,
     HeldLease,
     leave_lease,
     read_lease,
@@ -50,6 +38,19 @@ from .leases import (
     renew_lease,
     require_lease,
 )
+from .generations import (
+    Annotate,
+    At,
+    Check,
+    Contents,
+    MarksOf,
+    Written,
+    as_it_was,
+    clear_dead_asides,
+    unwatched,
+    write_generation,
+)
+from .moving import move_to_generation, publish_taken, take_back_generation
 
 _RENEW_MS = 60_000
 
@@ -69,10 +70,9 @@ class Act:
         name: str,
         *,
         lease: HeldLease | None = None,
-        at: Callable[[str], None] = lambda step: None,
+        at: At = unwatched,
     ) -> None:
-        """`lease` is None where another process holds it for the act, or it works without one.
-        `at` is called after each step, with its name: tests end the process there."""
+        """`lease` is None where another process holds it for the act, or it works without one."""
         self.rows = rows
         self.archive = archive
         self.actor = actor
@@ -95,7 +95,7 @@ class Act:
         name: str | None = None,
         resumes: Callable[[str], bool] = lambda act: True,
         hint: Callable[[str], str] = lambda act: "",
-        at: Callable[[str], None] = lambda step: None,
+        at: At = unwatched,
     ) -> Act:
         """Take a collection's lease for a new act of a verb, or for one of its own that died.
 
@@ -199,7 +199,7 @@ class Act:
         held: Held,
         parts: Callable[[], tuple[Contents, Check]],
         *,
-        annotate: Annotate = lambda row, record: row,
+        annotate: Annotate = as_it_was,
         marks: MarksOf = lambda row: {},
         why: str | None = None,
         is_mended: bool = False,

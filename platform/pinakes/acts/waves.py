@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
-from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_records import read_current, require_as_stored
 from pinakes.catalog.file_rows import Held, read_entry
 from pinakes.catalog.sidecar import sidecar_name
@@ -69,50 +69,40 @@ FileOutcome = WrittenFile[Made] | NotWritten
 
 
 def write_aside(
-    archive: ArchiveReader,
+    archive: ArchiveStore,
     out: ArchiveStore,
     generation: Generation,
-    contents: Contents,
-    *,
-    check: Check,
-    annotate: Annotate,
-    made: Made,
-) -> WrittenFile[Made]:
-    """Write a file's next generation in `out`, whose folder the driver knows.
+    parts: Callable[[], tuple[Contents, Check, Annotate, Made]],
+) -> FileOutcome[Made]:
+    """Write a file's next generation in `out`, whose folder the driver knows; or say why it stays
+    as it is.
 
-    Whether the old one is what was stored is asked by the driver.  Raises as `write_generation`.
+    `parts` gives what `write_generation` needs, and what is reported.  Whether the old one is what
+    was stored is asked by the driver.
     """
-    written = write_generation(
-        archive,
-        out,
-        generation,
-        contents,
-        stored_sha256=None,
-        token=uuid4().hex,
-        check=check,
-        annotate=annotate,
-    )
+    try:
+        contents, check, annotate, made = parts()
+        written = write_generation(
+            archive,
+            out,
+            generation,
+            contents,
+            stored_sha256=None,
+            token=uuid4().hex,
+            check=check,
+            annotate=annotate,
+        )
+    except ONE_FILE_ONLY as problem:
+        name, old_sha256 = generation.archive_file, None
+        with suppress(*ONE_FILE_ONLY):
+            old_sha256 = archive.checksum(generation.name)
+        return NotWritten(archive_file=name, problem=problem, old_sha256=old_sha256)
     return WrittenFile(
         archive_file=written.archive_file,
         written=written,
         sidecar_sha256=out.checksum(sidecar_name(written.name)),
         made=made,
     )
-
-
-def outcome_of(
-    archive: ArchiveStore, generation: Generation, write: Callable[[], WrittenFile[Made]]
-) -> FileOutcome[Made]:
-    """Write a file, or say why it stays as it is."""
-    try:
-        return write()
-    except ONE_FILE_ONLY as problem:
-        old_sha256 = None
-        with suppress(*ONE_FILE_ONLY):
-            old_sha256 = archive.checksum(generation.name)
-        return NotWritten(
-            archive_file=generation.archive_file, problem=problem, old_sha256=old_sha256
-        )
 
 
 # --- in the driver

@@ -11,11 +11,10 @@ from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.unknown_files import require_collection_known
 from pinakes.dedupe.run.collection import Collection
-from pinakes.dedupe.run.collection_runs import CollectionRuns, OldGenerations
-from pinakes.dedupe.run.old_generations import Dropped
+from pinakes.dedupe.run.old_generations import Dropped, OldGenerations
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
-from pinakes.dedupe.run.progress import UNWATCHED, RunProgress
-from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
+from pinakes.dedupe.run.run_report import UNWATCHED, DedupeReport, DedupeRequest, RunProgress
+from pinakes.dedupe.run.store_run import CollectionRuns
 from pinakes.dedupe.run.tasks import HERE, Executors
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine

@@ -12,8 +12,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pinakes.dedupe.decide.trust import Trust
-from pinakes.dedupe.run.collection_runs import COMPARE
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
+from pinakes.dedupe.run.store_run import COMPARE
 from pinakes.dedupe.validate.file_pairs import Discrepancy, Witnesses
 from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pinakes.archive_store.located import check_folder, open_place, output_name, size_at
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.references.index_originals import note_indexed
+from pinakes.dedupe.references.further_originals import note_indexed
 from pinakes.dedupe.references.originals import Originals
+from pinakes.dedupe.write.full_records import Restoring
 from pinakes.dedupe.write.restore import RestoreCount, want_originals
-from pinakes.dedupe.write.restoring import Restoring
 from pinakes.dedupe.write.rewriting import Replacements, refuse_equal_names, rewrite_to
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
 from pinakes.rewrite.replace import Replacement, watched

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from pinakes.archive_store.located import open_place, output_name, size_at
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
-from pinakes.dedupe.write.duplicates import Duplicates
 from pinakes.dedupe.write.in_place import InPlaceRewriting
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES, RefsCount, RevisitWriter
 from pinakes.dedupe.write.rewriting import (
+    Duplicates,
     Replacements,
     refuse_equal_names,
     rewrite_or_copy,

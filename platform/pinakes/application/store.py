@@ -17,9 +17,9 @@ from pinakes.backup.making import BackupReport
 from pinakes.backup.restoring import RestoreReport
 from pinakes.catalog.crawl_rows import CANCELLED, CANCELLING, OPEN, require_crawl
 from pinakes.config import Configuration, load_configuration
-from pinakes.dedupe.run.collection_runs import COMPARE
 from pinakes.dedupe.run.plan import Plan
 from pinakes.dedupe.run.run_report import DedupeRequest
+from pinakes.dedupe.run.store_run import COMPARE
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
 from pinakes.deletion.requests import (
     CANCEL,

@@ -6,8 +6,7 @@ import threading
 from contextlib import suppress
 from types import TracebackType
 
-from pinakes.acts.actor import Actor
-from pinakes.acts.pinning import PIN_MS, pinned_since_ms, release_pin, renew_pin
+from pinakes.acts.actor import PIN_MS, Actor, pinned_since_ms, release_pin, renew_pin
 from pinakes.errors import Conflict, PinakesError
 from pinakes.row_store.port import RowStore
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import read_lease, release_lease
+from pinakes.acts.actor import Actor, read_lease, release_lease
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import COMPLETED_BY, GONE, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING

@@ -1,4 +1,4 @@
-"""Archive files by the names that a manifest gives them.
+"""Archive files by the names that a manifest gives them, or that a store knows them by.
 
 A name is looked for as a path, then under a folder, then in a table of locations; where none
 of these is a file here, at those that are URLs, in the same order.
@@ -14,11 +14,10 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO
+from typing import IO, TypeVar
 
 from pinakes.archive_store.located import local_path, open_place, place_below
-from pinakes.archive_store.port import NotThere
+from pinakes.archive_store.port import ArchiveReader, NotThere
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import encode_name
 from pinakes.warc.file_names import base_name, is_remote
@@ -28,6 +27,9 @@ from pinakes.warc.source import Source
 SUPERSEDED = "superseded"
 _OPEN_FILES = 64
 _WINDOW_BYTES = 1 << 14
+
+
+Files = TypeVar("Files", bound="ArchiveFiles")
 
 
 class ArchiveFiles:
@@ -53,15 +55,10 @@ class ArchiveFiles:
         self._missing: set[str] = set()
         self._scratch: IO[bytes] | None = None
 
-    def __enter__(self) -> ArchiveFiles:
+    def __enter__(self: Files) -> Files:  # noqa: PYI019  (Self is of 3.11)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         while self._open:
             self._open.popitem()[1][1].close()
         if self._scratch is not None:
@@ -89,7 +86,7 @@ class ArchiveFiles:
         return None
 
     @contextmanager
-    def opened(self, name: str, *, window_bytes: int | None = None) -> Iterator[Source]:
+    def opened(self, name: str) -> Iterator[Source]:
         """The file of that name, for whoever reads it from end to end.
 
         Raises:
@@ -97,7 +94,7 @@ class ArchiveFiles:
             StoreUnavailable: where a server does not answer.
         """
         with ExitStack() as stack:
-            yield self._open_first(name, stack, window_bytes)
+            yield self._open_first(name, stack)
 
     def source(self, name: str) -> Source:
         """The open file of that name; valid until some sixty others were asked for."""
@@ -116,7 +113,7 @@ class ArchiveFiles:
         """Open a file that `stack` closes."""
         return self._open_first(name, stack, _WINDOW_BYTES)
 
-    def _open_first(self, name: str, stack: ExitStack, window_bytes: int | None) -> Source:
+    def _open_first(self, name: str, stack: ExitStack, window_bytes: int | None = None) -> Source:
         path = self.path_of(name)
         if path is not None:
             return stack.enter_context(open_place(str(path), window_bytes=window_bytes))
@@ -161,3 +158,30 @@ def read_locations(path: Path) -> dict[str, str]:
                 raise MalformedRecord(f"line {number} is not a name and a path", file=str(path))
             result[parts[0]] = parts[1].rstrip("\n")
     return result
+
+
+class StoredFiles(ArchiveFiles):
+    """`ArchiveFiles` over an archive store; `names` gives each identity its stored file, by which a
+    `Source` is named: what is said of it is said of what was read."""
+
+    def __init__(self, archive: ArchiveReader, names: Mapping[str, str]) -> None:
+        super().__init__()
+        self._archive = archive
+        self._names = dict(names)
+
+    def add(self, stored: str) -> None:
+        """Let a stored file be asked for by its own name, too, unless that is an identity."""
+        self._names.setdefault(stored, stored)
+
+    def close(self, name: str) -> None:
+        """Let go of a file, so that its space is given back when it is deleted."""
+        entry = self._open.pop(name, None)
+        if entry is not None:
+            entry[1].close()
+
+    def _enter(self, name: str, stack: ExitStack) -> Source:
+        if name not in self._names:
+            raise InputRefused("is no file of this collection", file=name)
+        stored = self._names[name]
+        file = stack.enter_context(self._archive.open(stored))
+        return Source(file, name=stored, window_bytes=_WINDOW_BYTES)

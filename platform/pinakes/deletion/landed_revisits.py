@@ -23,18 +23,18 @@ from pinakes.catalog.file_rows import release_claim
 from pinakes.catalog.record_rows import sidecar_row
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.decide.compare import equal_streams
 from pinakes.dedupe.run.collection import Collection
-from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
+from pinakes.dedupe.validate.stretches import cut_apart, pieces_of
 from pinakes.dedupe.write.full_records import (
     is_given_back,
     other_body,
     repointed_revisit,
     stands_for_the_same,
 )
-from pinakes.dedupe.write.provable import why_left
+from pinakes.dedupe.write.proofs import why_left
 from pinakes.dedupe.write.replaced_records import ReplacedRecords, block_of
 from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference, at_place
+from pinakes.rewrite.file_parts import equal_streams
 from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
 from pinakes.warc.compression.members import compression_at

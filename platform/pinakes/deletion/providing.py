@@ -19,7 +19,7 @@ from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.late_revisits import LateRevisits
-from pinakes.dedupe.write.given_back import require_records
+from pinakes.dedupe.write.proofs import require_records
 from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell

@@ -19,8 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pinakes.acts.act import Act
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import read_lease
+from pinakes.acts.actor import Actor, read_lease
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import (
     COMMITTED,

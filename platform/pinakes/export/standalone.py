@@ -17,9 +17,8 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Capture, placed_by
 from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.revisit_targets import SEVERAL_MEANT
-from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.archive_files import ArchiveFiles, StoredFiles
 from pinakes.dedupe.references.originals import Originals, Place, Wanted
-from pinakes.dedupe.run.stored_files import StoredFiles
 from pinakes.dedupe.write.full_records import is_given_back
 from pinakes.dedupe.write.replaced_records import ReplacedRecords
 from pinakes.dedupe.write.restore import RestoreCount, restorations

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from pinakes.errors import MalformedRecord
@@ -292,6 +292,11 @@ def estimate_line_bytes(line: ManifestLine) -> int:
     """The approximate memory of a line, for sorts that spill."""
     rest = 0 if line.refers_uri is None else len(line.refers_uri)
     return 750 + len(line.target_uri) + rest
+
+
+def estimate_entry_bytes(entry: tuple[Any, ...]) -> int:
+    """The same of a tuple of some fields whose last one is a line."""
+    return 200 + estimate_line_bytes(entry[-1])
 
 
 def place_of(line: ManifestLine) -> tuple[str, int, int]:

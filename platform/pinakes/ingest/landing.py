@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pinakes.acts.actor import Actor
-from pinakes.acts.asides import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
+from pinakes.acts.generations import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
 from pinakes.archive_store.located import declared_at, file_at, open_place, wrong_documents_at
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore, AsideFile

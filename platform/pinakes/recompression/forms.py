@@ -10,9 +10,9 @@ from zstandard import ZstdCompressionDict
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.kept_dictionaries import kept_dictionaries, read_kept
 from pinakes.hbase_schema.generation_names import GZIP, PLAIN, ZSTD
-from pinakes.rewrite.member_forms import GZIP as GZIP_FORM
-from pinakes.rewrite.member_forms import PLAIN as PLAIN_FORM
-from pinakes.rewrite.member_forms import MemberForm, zstd_form
+from pinakes.rewrite.recompress import GZIP as GZIP_FORM
+from pinakes.rewrite.recompress import PLAIN as PLAIN_FORM
+from pinakes.rewrite.recompress import MemberForm, zstd_form
 from pinakes.warc.compression.gzip_members import NAME as GZIP_NAME
 from pinakes.warc.compression.zstd_dictionary import dictionary_in
 from pinakes.warc.compression.zstd_frames import NAME as ZSTD_NAME

@@ -18,7 +18,7 @@ from functools import partial
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
-from pinakes.acts.generations import Check, Contents, InAnotherForm
+from pinakes.acts.generations import At, Check, Contents, InAnotherForm, unwatched
 from pinakes.acts.many_files import AsItIs, FileResult, iter_batches, rewrite_file
 from pinakes.acts.waves import Tasks, Waves, WrittenFile, take_file
 from pinakes.archive_store.names import check_file_name
@@ -40,7 +40,7 @@ from pinakes.hbase_schema.generation_names import (
     ending_in,
     ending_of,
 )
-from pinakes.rewrite.file_parts import Bytes
+from pinakes.rewrite.file_parts import Bytes, equal_streams
 from pinakes.rewrite.new_file import UNCHANGED, WRITTEN
 from pinakes.rewrite.recompress import require_same
 from pinakes.rewrite.recompress_file import (
@@ -107,8 +107,7 @@ class StoredRecompressor:
     """How many compress, where no tasks do."""
     tasks_of: TasksOf | None = None
     advance: Advance = no_advance
-    at: Callable[[str], None] = lambda step: None
-    """Called after each step, with its name."""
+    at: At = unwatched
 
     def plan(
         self, crawls: Iterable[str], form: StoredForm, *, of_all: bool = False
@@ -245,7 +244,10 @@ class StoredRecompressor:
             return member_pieces(old, form.form, result, threads=self.threads)
 
         def check(old: Source, new: Source) -> None:
-            self._require_worthwhile(result, is_same=_has_same_bytes(old, new))
+            is_same = old.size == new.size and equal_streams(
+                old.pieces(0, old.size), new.pieces(0, new.size)
+            )
+            self._require_worthwhile(result, is_same=is_same)
             result.content = require_same(old, new)
 
         act.rewrite(held, parts)
@@ -319,13 +321,6 @@ class StoredRecompressor:
     def _opened(self, entry: FileEntry) -> Iterator[Source]:
         with self.archive.open(entry.stored_name) as file:
             yield Source(file, name=entry.stored_name)
-
-
-def _has_same_bytes(old: Source, new: Source) -> bool:
-    if old.size != new.size:
-        return False
-    both = zip(old.pieces(0, old.size), new.pieces(0, new.size), strict=True)
-    return all(before == after for before, after in both)
 
 
 def _left(entry: FileEntry) -> Recompression:

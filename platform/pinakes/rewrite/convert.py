@@ -2,7 +2,7 @@
 
 An ARC record becomes one WARC record; bytes that are not a record become the block of a
 `metadata` record.  Header line + block + line ends of all records, joined in order, are the
-readable bytes of the ARC (`arc_bytes`, `rebuild`).
+readable bytes of the ARC (`arc_bytes`, `convert_file`).
 
     warcinfo                      what was converted, with checksums
     metadata    filedesc://…      the ARC's own first record
@@ -43,8 +43,7 @@ from pinakes.warc.source import Source
 from pinakes.warc.write import format_header, name_record
 
 from . import arc_fields
-from .arc_bytes import readable_pieces
-from .arc_parts import ArcRecord, Stretch, findings_of, iter_parts, refuse_warc
+from .arc_bytes import ArcRecord, Stretch, findings_of, iter_parts, readable_pieces, refuse_warc
 
 RULES = "1"
 """Changes when the same ARC gives other bytes."""

@@ -202,3 +202,27 @@ def _damaged(source: Source, offset: int, why: str) -> MalformedRecord:
         file=source.name,
         offset=offset,
     )
+
+
+def equal_blocks(old: Record, new: Record) -> bool:
+    """Whether two blocks are equal, byte for byte."""
+    if old.body.size != new.body.size:
+        return False
+    if isinstance(old.body, MemoryBody) and isinstance(new.body, MemoryBody):
+        return bytes(next(old.chunks(), b"")) == bytes(next(new.chunks(), b""))
+    return equal_streams(old.chunks(), new.chunks())
+
+
+def equal_streams(one: Iterable[Bytes], other: Iterable[Bytes]) -> bool:
+    """Whether these pieces are the same bytes, however they are divided."""
+    # Of two views Python compares byte for byte in a loop, of two bytes with memcmp.
+    lefts, rights = filter(None, map(bytes, one)), filter(None, map(bytes, other))
+    left = right = b""
+    while True:
+        left, right = left or next(lefts, b""), right or next(rights, b"")
+        if not left or not right:
+            return left == right
+        size = min(len(left), len(right))
+        if left[:size] != right[:size]:
+            return False
+        left, right = left[size:], right[size:]

@@ -1,27 +1,83 @@
-"""The bytes of a file in another compression, and the proof that its content is the same."""
+"""The bytes of a file in another compression, and the proof that its content is the same.
+
+The parts of a new file are Zstandard frames, gzip members, or neither.  A form is shared; what it
+makes is for one thread each.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
 
-from pinakes.errors import DigestMismatch, MalformedRecord
-from pinakes.warc.reader import Item, iter_records
-from pinakes.warc.record import DamagedStretch, MemoryBody, Record
-from pinakes.warc.source import IN_MEMORY_BYTES, Source
+from zstandard import ZstdCompressionDict
 
-from .arc_bytes import readable_pieces
-from .file_parts import Bytes, Part
-from .member_forms import MakeMember, MemberForm
+from pinakes.errors import DigestMismatch, MalformedRecord
+from pinakes.warc.compression.zstd_writer import FrameWriter, dictionary_frame
+from pinakes.warc.file_names import COMPRESSIONS
+from pinakes.warc.reader import Item, iter_records
+from pinakes.warc.record import DamagedStretch, Record
+from pinakes.warc.source import IN_MEMORY_BYTES, Source
+from pinakes.warc.write import gzip_member
+
+from .arc_bytes import findings_of, readable_pieces
+from .file_parts import Bytes, Part, equal_blocks
+
+MakeMember = Callable[[int, Iterable[Bytes]], Iterable[Bytes]]
+"""Gives the member of a content of so many bytes, in pieces; lazy."""
 
 _BATCH_BYTES = 1 << 18
 _BATCHES_AHEAD = 2
 """For each thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberForm:
+    """How each part is compressed."""
+
+    suffix: str
+    """Of names of such files."""
+    start: bytes
+    """What a file begins with."""
+    new_maker: Callable[[], MakeMember]
+
+    def name(self, base: str) -> str:
+        """The name of a file in this form, of that in another: `a.warc.zst` of `a.warc.gz`."""
+        for compression in COMPRESSIONS:
+            if base.lower().endswith(compression):
+                base = base[: -len(compression)]
+        return base + self.suffix
+
+
+def zstd_form(level: int, dictionary: ZstdCompressionDict | None = None) -> MemberForm:
+    """A frame a part.  `Raises` ConfigError for a level or a dictionary that cannot be used."""
+    FrameWriter(level, dictionary)
+    start = b"" if dictionary is None else dictionary_frame(dictionary)
+    return MemberForm(
+        suffix=".zst", start=start, new_maker=partial(_frame_maker, level, dictionary)
+    )
+
+
+def _frame_maker(level: int, dictionary: ZstdCompressionDict | None) -> MakeMember:
+    return FrameWriter(level, dictionary).frame_pieces
+
+
+def _make_gzip_member(size: int, pieces: Iterable[Bytes]) -> Iterator[Bytes]:
+    return gzip_member(pieces)
+
+
+def _make_none(size: int, pieces: Iterable[Bytes]) -> Iterable[Bytes]:
+    return pieces
+
+
+GZIP = MemberForm(suffix=".gz", start=b"", new_maker=lambda: _make_gzip_member)
+PLAIN = MemberForm(suffix="", start=b"", new_maker=lambda: _make_none)
 
 
 class Content(NamedTuple):
@@ -155,25 +211,11 @@ def _are_same(before: Item, after: Item) -> bool:
         before.header.raw == after.header.raw
         and (before.type, before.version) == (after.type, after.version)
         and before.content_length == after.content_length
-        and before.block_size == after.block_size
         and _codes(before) == _codes(after)
-        and _blocks_are_same(before, after)
+        and equal_blocks(before, after)
     )
 
 
 def _codes(record: Record) -> list[str]:
     """What is wrong with a record itself, whoever shares its member."""
-    return sorted(finding.code for finding in record.findings if finding.code != "member")
-
-
-def _blocks_are_same(before: Record, after: Record) -> bool:
-    if isinstance(before.body, MemoryBody) and isinstance(after.body, MemoryBody):
-        return bytes(next(before.chunks(), b"")) == bytes(next(after.chunks(), b""))
-    return _sha256(before.chunks()) == _sha256(after.chunks())
-
-
-def _sha256(pieces: Iterable[Bytes]) -> bytes:
-    state = hashlib.sha256()
-    for piece in pieces:
-        state.update(piece)
-    return state.digest()
+    return sorted(finding.code for finding in findings_of(record))

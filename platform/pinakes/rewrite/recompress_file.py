@@ -18,10 +18,10 @@ from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.record import DamagedStretch, Finding
 from pinakes.warc.source import Source
 
+from .arc_bytes import findings_of
 from .file_parts import Bytes, Part, iter_parts
-from .member_forms import MemberForm
 from .new_file import WOULD_WRITE, NewFiles, write_checked
-from .recompress import Content, iter_members, require_same
+from .recompress import Content, MemberForm, iter_members, require_same
 
 PLANNED = "planned"
 TOO_LITTLE = "saves too little"
@@ -96,7 +96,7 @@ class Recompression:
             self.stretches.append(Finding("stretch", message, item.offset))
         elif item is not None:
             self.records[item.type] = self.records.get(item.type, 0) + 1
-            self.findings += [each for each in item.findings if each.code != "member"]
+            self.findings += findings_of(item)
 
 
 def recompress_file(

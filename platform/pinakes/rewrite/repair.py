@@ -36,11 +36,10 @@ from pinakes.warc.slices import iter_slice
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
-from .block_end import TAIL_BYTES, block_size, last_bytes
+from .block_end import TAIL_BYTES, block_size, fits, last_bytes, usable_length, with_size
 from .file_parts import Bytes, Part, stretch_of
 from .header_mends import REMOVED, HeaderChange, mended_header
 from .replace import Replacement, bytes_behind, replacement_of, require_rewritable
-from .resized_record import fits, usable_length, with_size
 from .shared_members import HARMLESS, holds_line_ends_only
 
 _UNREAD = frozenset({"crc", "damaged"})

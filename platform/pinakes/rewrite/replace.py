@@ -22,8 +22,88 @@ from pinakes.warc.slices import iter_slice
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
-from .copying import Copy, KernelCopy, WindowCopy
 from .frame_guard import frames_only
+
+_COPY_BYTES = 1 << 22
+_SHORT_BYTES = 1 << 15
+_GATHER_BYTES = 1 << 18
+_FALL_BACK = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM, errno.EBADF}
+
+
+class WindowCopy:
+    """A copy from a `Source`."""
+
+    def __init__(self, source: Source, target: BinaryIO) -> None:
+        self._source, self._target = source, target
+        self.written = 0
+
+    def write(self, piece: bytes | memoryview) -> None:
+        self.written += self._target.write(piece)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def copy(self, start: int, end: int) -> None:
+        """`[start, end)` of the old file."""
+        for piece in self._source.pieces(start, end, _COPY_BYTES):
+            self.write(piece)
+
+
+class KernelCopy:
+    """A copy by the kernel.  Short pieces are collected: a system call costs as much as 10 kB."""
+
+    def __init__(self, source: int, target: int) -> None:
+        self._source, self._target = source, target
+        self._gathered: list[bytes | memoryview] = []
+        self._gathered_bytes = 0
+        self.written = 0
+
+    def write(self, piece: bytes | memoryview) -> None:
+        self._gathered.append(piece)
+        self._gathered_bytes += len(piece)
+        if self._gathered_bytes > _GATHER_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        write_all(self._target, b"".join(self._gathered))
+        self.written += self._gathered_bytes
+        self._gathered.clear()
+        self._gathered_bytes = 0
+
+    def copy(self, start: int, end: int) -> None:
+        """`[start, end)` of the old file."""
+        if end - start > _SHORT_BYTES:
+            self.flush()
+        while start < end:
+            count = end - start
+            if count > _SHORT_BYTES:
+                count = _copy_some(self._source, self._target, start, min(count, _COPY_BYTES))
+                self.written += count
+            else:
+                piece = os.pread(self._source, count, start)
+                self.write(piece)
+                count = len(piece)
+            if not count:
+                raise PinakesError(f"the file became shorter while it was copied, at {start}")
+            start += count
+
+
+def _copy_some(source: int, target: int, offset: int, count: int) -> int:
+    if hasattr(os, "copy_file_range"):
+        try:
+            return os.copy_file_range(source, target, count, offset_src=offset)
+        except OSError as error:
+            if error.errno not in _FALL_BACK:
+                raise
+    return write_all(target, os.pread(source, count, offset))
+
+
+def write_all(target: int, data: bytes | memoryview) -> int:
+    """Write every byte, where `os.write` may write some; the number of bytes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(target, view) :]
+    return len(data)
 
 
 class Replacement(NamedTuple):
@@ -192,7 +272,9 @@ def _disk_may_be_full() -> Iterator[None]:
         raise
 
 
-def _copy(target_file: Copy, size: int, replacements: Iterable[Replacement]) -> int:
+def _copy(
+    target_file: WindowCopy | KernelCopy, size: int, replacements: Iterable[Replacement]
+) -> int:
     at = 0
     with _disk_may_be_full():
         for offset, length, pieces in replacements:

@@ -11,7 +11,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.write import gzip_member, record_pieces
 
-_HARMLESS = frozenset({"member", "record-end", "line-end"})
+from .shared_members import HARMLESS
 
 
 class RecordTaker:
@@ -67,7 +67,7 @@ def require_whole(source: Source, record: Record) -> None:
 def require_undamaged(source: Source, record: Record) -> None:
     """Raise MalformedRecord for a record that is cut off, or has other bytes than it had."""
     for finding in record.findings:
-        if finding.code not in _HARMLESS:
+        if finding.code not in HARMLESS:
             raise MalformedRecord(
                 f"left out, for it is damaged: {finding.message}",
                 file=source.name,

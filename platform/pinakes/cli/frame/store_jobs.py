@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pinakes.acts.act import Act
-from pinakes.acts.actor import Actor
-from pinakes.acts.leases import HeldLease, renew_lease
+from pinakes.acts.actor import Actor, HeldLease, renew_lease
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.progress import percents
 from pinakes.config import Configuration

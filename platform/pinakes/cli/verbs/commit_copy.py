@@ -15,8 +15,7 @@ from pinakes.cli.frame.options import add_dry_run
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.counts import count_of
-from pinakes.dedupe.copy.commit_copy import commit_copy, plan_copy
-from pinakes.dedupe.copy.copy_steps import DONE, CopyRequest
+from pinakes.dedupe.copy.commit_copy import DONE, CopyRequest, commit_copy, plan_copy
 from pinakes.dedupe.validate.receipt import read_receipt
 
 

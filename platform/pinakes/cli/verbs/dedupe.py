@@ -26,10 +26,9 @@ from pinakes.cli.verbs.dedupe_printing import (
 )
 from pinakes.cli.verbs.dedupe_workers import executors
 from pinakes.config import Configuration, parse_fraction
-from pinakes.dedupe.run.collection_runs import COMPARE, VERB
 from pinakes.dedupe.run.old_generations import Dropped
-from pinakes.dedupe.run.progress import UNWATCHED
-from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
+from pinakes.dedupe.run.run_report import UNWATCHED, DedupeRequest, policies_text
+from pinakes.dedupe.run.store_run import COMPARE, VERB
 from pinakes.errors import ConfigError
 from pinakes.ingest.tally import Tally
 from pinakes.profile import Stores, open_stores

@@ -20,14 +20,19 @@ from pinakes.acts.waves import FileOutcome
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.store_jobs import job_shown
 from pinakes.config import Configuration
+from pinakes.dedupe.archive_files import StoredFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.contents import Batch, Compared, compare_batch
 from pinakes.dedupe.decide.trust import Trust
-from pinakes.dedupe.run.file_rewriting import FileRewriter, RevisitRules, commit_file
-from pinakes.dedupe.run.rewriting_run import FileTask, Rewritten
+from pinakes.dedupe.run.file_rewriting import (
+    FileRewriter,
+    FileTask,
+    RevisitRules,
+    Rewritten,
+    commit_file,
+)
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeRequest
-from pinakes.dedupe.run.stored_files import StoredFiles
 from pinakes.dedupe.run.tasks import HERE, Executors, Tasks
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import StoreUnavailable

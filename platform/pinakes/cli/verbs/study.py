@@ -156,8 +156,7 @@ def _work_on_spark(
     console: Console,
 ) -> None:
     from pinakes.mr_jobs.study.database import VIEW
-    from pinakes.mr_jobs.study.index_table import index_table
-    from pinakes.mr_jobs.study.spark_database import SparkDatabase
+    from pinakes.mr_jobs.study.spark_database import SparkDatabase, index_table
     from pinakes.mr_jobs.study.spark_session import spark_session
 
     captures = sum(file.captures for file in files)

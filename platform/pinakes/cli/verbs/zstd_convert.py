@@ -28,8 +28,8 @@ from pinakes.errors import (
     InputRefused,
     PinakesError,
 )
-from pinakes.rewrite.member_forms import MemberForm
 from pinakes.rewrite.new_file import UNCHANGED
+from pinakes.rewrite.recompress import MemberForm
 from pinakes.rewrite.recompress_file import PLANNED, TOO_LITTLE, Recompression
 from pinakes.warc.compression.zstd_dictionary import dictionary_in
 from pinakes.warc.compression.zstd_writer import LEVELS

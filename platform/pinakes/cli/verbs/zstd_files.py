@@ -16,7 +16,7 @@ from pathlib import Path
 from pinakes.archive_store.located import size_at
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ONE_FILE_ONLY, PinakesError, StoreUnavailable
-from pinakes.rewrite.member_forms import GZIP, PLAIN, MemberForm, zstd_form
+from pinakes.rewrite.recompress import GZIP, PLAIN, MemberForm, zstd_form
 from pinakes.rewrite.recompress_file import Recompression, plan_file, recompress_file
 from pinakes.warc.compression.zstd_dictionary import dictionary_in
 from pinakes.warc.file_progress import Advance

@@ -14,12 +14,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Protocol
 
 from pinakes.archive_store.located import open_place
 from pinakes.catalog.declared import body_digests, verified_over
-from pinakes.dedupe.references.found import Stretch
-from pinakes.dedupe.references.index_originals import add_indexed
+from pinakes.dedupe.references.further_originals import add_indexed
 from pinakes.dedupe.references.outcomes import (
     CHECKED,
     DAMAGED,
@@ -32,7 +30,8 @@ from pinakes.dedupe.references.outcomes import (
     algorithm_of,
 )
 from pinakes.dedupe.references.resolution import Places, Reference, Resolution
-from pinakes.dedupe.references.values import digest_of, indexed_full
+from pinakes.dedupe.references.stream import Stretch
+from pinakes.dedupe.references.values import FULL_TYPES, FoundReferences, digest_of, indexed_full
 from pinakes.dedupe.validate.folders import archive_folder
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError, UnresolvedReference
 from pinakes.warc.opening import open_source
@@ -43,49 +42,21 @@ from pinakes.warc.source import Source
 
 from .reference_proof import is_inflating, prove_originals, prove_references
 
-_FULL = ("response", "resource")
 _RESOLVES = frozenset({"resolves"})
 
 
-class IndexedReferences(Protocol):
-    """Takes references, and full records as their headers tell of them."""
-
-    def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
-        """See `reference_values.FoundReferences`."""
-        ...
-
-    def add_indexed(
-        self,
-        target_uri: str | None,
-        date: str | None,
-        digest: str | None,
-        *,
-        record_id: str | None = None,
-        stretch: Stretch | None = None,
-        proof: str = WHOLE,
-    ) -> None:
-        """A full record; `stretch` is where it is, by the number of its file."""
-        ...
-
-
-def add_set_file(resolution: Resolution, path: Path, name: str, *, all_must_resolve: bool) -> None:
-    """Collect full records and references of a file; of others' revisits, where asked for."""
-    number = resolution.add_file(name)
-    with open_source(path) as source:
-        add_set_records(resolution, source, number, all_must_resolve=all_must_resolve)
-
-
 def add_set_records(
-    references: IndexedReferences,
+    references: FoundReferences,
     source: Source,
     number: int,
     *,
     all_must_resolve: bool,
     on_fault: Callable[[PinakesError], None] = lambda problem: None,
 ) -> None:
-    """The same of an open file; `number` is given with what is found.
+    """Collect full records and references of a file; of others' revisits, where asked for.
 
-    `on_fault` is told of damaged stretches, and of revisits that are not whole.
+    `number` is given with what is found.  `on_fault` is called with damaged stretches, and with
+    revisits that are not whole.
     """
     for record in iter_records(source, digests=("sha1",)):
         if not isinstance(record, Record):
@@ -101,24 +72,24 @@ def add_set_records(
             _add_full(references, record, number)
 
 
-def add_standing_records(references: IndexedReferences, source: Source, number: int) -> None:
+def add_standing_records(references: FoundReferences, source: Source, number: int) -> None:
     """The full records of a file that stays as it is."""
     for record in iter_records(source, digests=("sha1",)):
         if isinstance(record, Record):
             _add_full(references, record, number)
 
 
-def _add_full(references: IndexedReferences, record: Record, number: int) -> None:
-    if record.type not in _FULL:
+def _add_full(references: FoundReferences, record: Record, number: int) -> None:
+    if record.type not in FULL_TYPES:
         return
-    references.add_indexed(
+    uri, full = indexed_full(
         record.target_uri,
         record.date_text,
         record.header.payload_digest or (None if record.damage else digest_of(record)),
-        record_id=record.record_id,
-        stretch=Stretch(number, record.offset, record.offset + record.length),
+        record.record_id,
         proof=_proof_of(record),
     )
+    references.add_full(uri, full, Stretch(number, record.offset, record.offset + record.length))
 
 
 def _proof_of(record: Record) -> str:
@@ -137,7 +108,7 @@ def _add_bodies(resolution: Resolution, source: Source, places: Places) -> None:
     body, of algorithms in which they declare none."""
     algorithms = sorted(set().union(*places.values()))
     is_whole = _whole_in(source)
-    for record in iter_records(source, digests=algorithms, types=_FULL):
+    for record in iter_records(source, digests=algorithms, types=FULL_TYPES):
         if not isinstance(record, Record) or record.damage:
             continue
         uri, full = indexed_full(record.target_uri, record.date_text, record.header.payload_digest)
@@ -151,14 +122,15 @@ def _add_bodies(resolution: Resolution, source: Source, places: Places) -> None:
             )
             for digest, proof in ((stored, WHOLE), (dechunked, LIKELY)):
                 if digest is not None:
-                    resolution.add_indexed(uri, record.date_text, str(digest), proof=proof)
+                    further = indexed_full(uri, record.date_text, str(digest), proof=proof)
+                    resolution.add_full(*further)
 
 
 def _find_bodies(resolution: Resolution, source: Source, digests: set[str]) -> None:
     """Note which of these digests bodies of whole records of this file have."""
     algorithms = sorted({algorithm_of(digest) for digest in digests})
     is_whole = _whole_in(source)
-    for record in iter_records(source, digests=algorithms, types=_FULL):
+    for record in iter_records(source, digests=algorithms, types=FULL_TYPES):
         if not isinstance(record, Record) or record.damage:
             continue
         found = digests.intersection(body_digests(record, algorithms))
@@ -242,22 +214,24 @@ def examine_copy(
     Raises:
         UnresolvedReference: where a reference of ours leads nowhere.
     """
+
+    def read(folder: Path, name: str, take: Callable[[Source, int], None]) -> None:
+        number = resolution.add_file(name)
+        with open_source(folder / name) as opened:
+            take(opened, number)
+
     with Resolution() as resolution:
+        copied = partial(add_set_records, resolution, all_must_resolve=False)
+        standing = partial(add_standing_records, resolution)
         for name in names:
-            add_set_file(resolution, source / name, name, all_must_resolve=False)
+            read(source, name, copied)
         if any(r.outcome == "dangling" for r in unresolved(resolution)):
-            gone = set(replaced)
+            gone = {*replaced, *names}
             for name in archive_folder(target).archives.values():
-                if name not in gone and name not in names:
-                    _add_standing(resolution, target / name, name)
+                if name not in gone:
+                    read(target, name, standing)
         refuse_dangling(unresolved(resolution))
         return originals_first(names, resolution.edges())
-
-
-def _add_standing(resolution: Resolution, path: Path, name: str) -> None:
-    number = resolution.add_file(name)
-    with open_source(path) as source:
-        add_standing_records(resolution, source, number)
 
 
 def refuse_dangling(references: Iterable[Reference]) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.references.found import Stretch
 from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.references.resolution import Resolution
+from pinakes.dedupe.references.stream import Stretch
+from pinakes.dedupe.write.proofs import inflates
 from pinakes.dedupe.write.restore import RestoreCount, restored_or_none, want_originals
-from pinakes.dedupe.write.whole_records import inflates
 from pinakes.warc.compression.members import compression_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record

@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from pinakes.index.eligibility import UNREADABLE
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
-from pinakes.index.manifest import ManifestLine, estimate_line_bytes
+from pinakes.index.manifest import ManifestLine, estimate_entry_bytes, estimate_line_bytes
 
-from .bodies import BodyReader
-from .compare import Representative, UnreadableBody, read_body, represent
+from .bodies import BodyReader, Representative, UnreadableBody, read_body, represent
 from .counting import Collision, ResolveCount, capture_of
 from .trust import Trust
 
@@ -194,7 +193,9 @@ def _by_sha256(
     lines: Iterable[ManifestLine], bodies: BodyReader, count: ResolveCount, space: SortSpace
 ) -> Iterator[ManifestLine | Iterator[ManifestLine]]:
     """The lines in groups of one SHA-256, ordered by their first; and those left out."""
-    known: Spool[tuple[bytes, int, ManifestLine]] = Spool(space=space, item_bytes=_hashed_bytes)
+    known: Spool[tuple[bytes, int, ManifestLine]] = Spool(
+        space=space, item_bytes=estimate_entry_bytes
+    )
     for number, line in enumerate(lines):
         digest = hashlib.sha256()
         try:
@@ -209,7 +210,7 @@ def _by_sha256(
 
     def in_groups() -> Iterator[tuple[int, int, ManifestLine]]:
         ordered = sort_outside_memory(
-            known, key=itemgetter(0, 1), space=space, item_bytes=_hashed_bytes
+            known, key=itemgetter(0, 1), space=space, item_bytes=estimate_entry_bytes
         )
         for _, group in groupby(ordered, key=itemgetter(0)):
             first: int | None = None
@@ -218,7 +219,7 @@ def _by_sha256(
                 yield first, number, line
 
     ordered = sort_outside_memory(
-        in_groups(), key=itemgetter(0, 1), space=space, item_bytes=_hashed_bytes
+        in_groups(), key=itemgetter(0, 1), space=space, item_bytes=estimate_entry_bytes
     )
     for _, group in groupby(ordered, key=itemgetter(0)):
         yield (line for _, _, line in group)
@@ -237,7 +238,3 @@ def _leave_out(line: ManifestLine, count: ResolveCount) -> ManifestLine:
 
 def _left_out(line: ManifestLine) -> ManifestLine:
     return line._replace(hash_extension=None, skip=UNREADABLE)
-
-
-def _hashed_bytes(entry: tuple[object, int, ManifestLine]) -> int:
-    return 160 + estimate_line_bytes(entry[-1])

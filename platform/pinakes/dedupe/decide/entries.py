@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
 
@@ -20,9 +21,6 @@ Group = tuple[int | None, str | None, str | None]
 
 Clusters = dict[Group, ContentCluster[ManifestLine]]
 """What is known of one content so far, by group."""
-
-Aside = Callable[[Entry, ManifestLine], bool]
-"""Is given an entry and its line, decided; whether it takes the line."""
 
 _make = ManifestLine._make
 # `copy_number` to `original_date`, and `original_file` to `full`: what is decided of a line.
@@ -47,7 +45,7 @@ def leave_undecided(line: ManifestLine, count: ProcessCount) -> ManifestLine:
 
 
 def decide_contents(
-    entries: Iterable[Entry], count: ProcessCount, *, aside: Aside | None = None
+    entries: Iterable[Entry], count: ProcessCount, *, aside: SetAside | None = None
 ) -> Iterator[ManifestLine]:
     """The entries' lines, decided; entries in their own order.  Memory: some lines.
 
@@ -64,8 +62,30 @@ def decide_contents(
             continue
         place = entry[3:6]
         line = decide_entry(entry, clusters, count)
-        if line is not None and not (aside is not None and aside(entry, line)):
+        if line is not None and not (aside is not None and aside.takes(entry, line)):
             yield line
+
+
+class SetAside:
+    """Sets aside what waits for its scope, and offers to every scope what stays full.
+
+    `scopes` may be filled until the first line comes.
+    """
+
+    def __init__(self, scoped: Spool[Entry], scopes: Collection[str]) -> None:
+        self._scoped = scoped
+        self._scopes = scopes
+
+    def takes(self, entry: Entry, line: ManifestLine) -> bool:
+        """Whether a decided line is set aside, and not yielded where it is."""
+        if line.copy_number is None:
+            flags = entry[7] & ~WAITS | elsewhere_flag(line)
+            self._scoped.append(scoped_entry(entry, scope_of(line.marks), flags))
+            return True
+        if line.copy_number == 1:
+            for scope in self._scopes:
+                self._scoped.append(scoped_entry(entry, scope, entry[7] | OFFERED))
+        return False
 
 
 def waits(line: ManifestLine, flags: int) -> bool:

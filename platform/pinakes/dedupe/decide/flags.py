@@ -54,23 +54,20 @@ def flag_lines(
 
 
 def flag_urlkey(
-    lines: Iterable[ManifestLine],
-    requests: Spool[PinRequest],
-    *,
-    space: SortSpace = DEFAULT_SPACE,
+    lines: Iterable[ManifestLine], requests: Spool[PinRequest]
 ) -> Iterator[tuple[ManifestLine, int]]:
     """The same for the captures of one urlkey, in order of their seconds, which all can read.
 
     `requests` are those of all revisits that refer to the urlkey.  Pins by record id are not
     among the flags.
     """
-    with Spool(space=space, item_bytes=estimate_line_bytes) as spool:
+    with Spool(item_bytes=estimate_line_bytes) as spool:
         addresses = (
             _address_of(number, line, second_of(line.date) or "")
             for number, line in _kept(lines, spool)
         )
-        found = _clashes_and_pins(addresses, requests, space)
-        flags = sort_outside_memory(found, space=space, item_bytes=_flag_bytes)
+        found = _clashes_and_pins(addresses, requests, DEFAULT_SPACE)
+        flags = sort_outside_memory(found, item_bytes=_flag_bytes)
         yield from _flagged(spool, flags)
 
 

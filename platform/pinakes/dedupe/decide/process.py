@@ -12,25 +12,24 @@ stay full, since they may refer to those, too.  The others never refer to what h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from pinakes.errors import ConfigError
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
-from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
+from pinakes.index.manifest import ManifestLine, estimate_entry_bytes, estimate_line_bytes, place_of
 from pinakes.index.seconds import second_of
 
 from .bodies import BodyReader
-from .clusters import OFFERED, WAITS
+from .clusters import WAITS
 from .contents import Compare
 from .counting import Decisions, ProcessCount
 from .entries import (
     Entry,
+    SetAside,
     decide_contents,
-    elsewhere_flag,
     is_decided_on,
     leave_undecided,
-    scoped_entry,
     waits,
 )
 from .flags import flag_lines
@@ -60,11 +59,11 @@ def process_lines(
         ConfigError: for a line that may take part and has not been resolved.
     """
     rest_of = Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes)
-    with rest_of as rest, Spool[Entry](space=space, item_bytes=_entry_bytes) as scoped:
+    with rest_of as rest, Spool[Entry](space=space, item_bytes=estimate_entry_bytes) as scoped:
         scopes: set[str] = set()
         entries = _entries(lines, rest, scopes, count, resources=resources, space=space)
-        by_content = sort_outside_memory(entries, space=space, item_bytes=_entry_bytes)
-        in_content = decide_contents(by_content, count, aside=_SetAside(scoped, scopes))
+        by_content = sort_outside_memory(entries, space=space, item_bytes=estimate_entry_bytes)
+        in_content = decide_contents(by_content, count, aside=SetAside(scoped, scopes))
         # In this order: all that is in `scoped` and `rest` is there when they are read.
         decided: Iterator[ManifestLine] = chain(
             in_content, _decide_scoped(scoped, count, space), rest
@@ -111,31 +110,10 @@ def resolve_and_process(
     )
 
 
-class _SetAside:
-    """Sets aside what waits for its scope, and offers to every scope what stays full.
-
-    `scopes` may be filled until the first line comes.
-    """
-
-    def __init__(self, scoped: Spool[Entry], scopes: Collection[str]) -> None:
-        self._scoped = scoped
-        self._scopes = scopes
-
-    def __call__(self, entry: Entry, line: ManifestLine) -> bool:
-        if line.copy_number is None:
-            flags = entry[7] & ~WAITS | elsewhere_flag(line)
-            self._scoped.append(scoped_entry(entry, scope_of(line.marks), flags))
-            return True
-        if line.copy_number == 1:
-            for scope in self._scopes:
-                self._scoped.append(scoped_entry(entry, scope, entry[7] | OFFERED))
-        return False
-
-
 def _decide_scoped(
     scoped: Spool[Entry], count: ProcessCount, space: SortSpace
 ) -> Iterator[ManifestLine]:
-    ordered = sort_outside_memory(scoped, space=space, item_bytes=_entry_bytes)
+    ordered = sort_outside_memory(scoped, space=space, item_bytes=estimate_entry_bytes)
     yield from decide_contents(ordered, count)
 
 
@@ -170,7 +148,3 @@ def _entries(
             )  # fmt: skip
             continue
         rest.append(leave_undecided(line, count))
-
-
-def _entry_bytes(entry: Entry) -> int:
-    return 200 + estimate_line_bytes(entry[8])

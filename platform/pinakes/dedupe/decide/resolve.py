@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 from pinakes.errors import ConfigError
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
-from pinakes.index.manifest import ManifestLine, estimate_line_bytes
+from pinakes.index.manifest import ManifestLine, estimate_entry_bytes, estimate_line_bytes
 
 from .bodies import BodyReader
 from .contents import MOST_ROUNDS, Compare, compared_elsewhere, extend_line, number_contents
 from .counting import ResolveCount
-from .second_digests import SecondDigests
-from .trust import Trust, is_strong
+from .trust import SecondDigests, Trust, is_strong
 
 _PIECE_LINES = 64
 
@@ -118,7 +117,7 @@ def _compare_bodies(
     # Lines that take no part go straight through a spool: they are not sorted.
     with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
         clustered = sort_outside_memory(
-            _clustered(lines, rest, count), space=space, item_bytes=_clustered_bytes
+            _clustered(lines, rest, count), space=space, item_bytes=estimate_entry_bytes
         )
         alone: Spool[ManifestLine] = Spool(space=space, item_bytes=estimate_line_bytes)
         with alone, SecondDigests(space) as seconds:
@@ -126,7 +125,7 @@ def _compare_bodies(
             placed = sort_outside_memory(
                 _measured(_placed(noted, alone, count), comparing),
                 space=space,
-                item_bytes=_placed_bytes,
+                item_bytes=estimate_entry_bytes,
             )
             # A cluster is known by the place of its first capture.
             clusters = (map(_line_of, cluster) for _, cluster in groupby(placed, key=_first_place))
@@ -204,11 +203,3 @@ def _placed(
 def _pass(line: ManifestLine, count: ResolveCount) -> ManifestLine:
     count.skipped[line.skip or line.type or ""] += 1
     return line if line.hash_extension is None else extend_line(line, None)
-
-
-def _clustered_bytes(entry: _Clustered) -> int:
-    return 160 + estimate_line_bytes(entry[-1])
-
-
-def _placed_bytes(entry: _Placed) -> int:
-    return 220 + estimate_line_bytes(entry[-1])

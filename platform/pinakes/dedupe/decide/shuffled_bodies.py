@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from pinakes.errors import InputRefused, PinakesError
-from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
+from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.index.manifest import ManifestLine, place_of
 
 from .bodies import Piece
@@ -44,9 +42,9 @@ class _Kept(NamedTuple):
 class ShuffledBodies:
     """A `BodyReader` over one digest's arrivals, no two of one place; a context manager."""
 
-    def __init__(self, arrivals: Iterable[ShuffledBody], *, folder: Path | None = None) -> None:
+    def __init__(self, arrivals: Iterable[ShuffledBody]) -> None:
         self._arrivals = arrivals
-        self._file = tempfile.TemporaryFile(prefix="pinakes-", dir=folder)  # noqa: SIM115
+        self._file = tempfile.TemporaryFile(prefix="pinakes-")  # noqa: SIM115
         self._end = 0
         self._kept: dict[Place, _Kept] = {}
         self._arriving: ShuffledBody | None = None
@@ -55,12 +53,7 @@ class ShuffledBodies:
     def __enter__(self) -> ShuffledBodies:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def lines(self) -> Iterator[ManifestLine]:
@@ -156,17 +149,15 @@ def number_shuffled(
     arrivals: Iterable[ShuffledBody],
     *,
     count: ResolveCount,
-    folder: Path | None = None,
-    space: SortSpace = DEFAULT_SPACE,
 ) -> Iterator[ManifestLine]:
     """Give the captures of one digest, arriving in order of place, their extensions.
 
     As `number_contents` does, with each body drawn once.  Disk: the representative, and what
     is unequal to it.
     """
-    with ShuffledBodies(arrivals, folder=folder) as bodies:
+    with ShuffledBodies(arrivals) as bodies:
         standing: ManifestLine | None = None
-        for line in number_contents(bodies.lines(), bodies, count, space):
+        for line in number_contents(bodies.lines(), bodies, count, DEFAULT_SPACE):
             is_new = standing is None or line.hash_extension != standing.hash_extension
             if line.hash_extension is None or not is_new:
                 bodies.drop(line)

@@ -22,9 +22,8 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .values import digest_of, normal_digest
+from .values import FULL_TYPES, digest_of, normal_digest
 
-_FULL = ("response", "resource")
 _MOST_PLACES = 64
 
 
@@ -160,7 +159,7 @@ class Originals:
         Bodies are hashed where a digest is wanted: what a record declares may be that of another.
         """
         for record in iter_records(source, digests=sorted(self._algorithms)):
-            if isinstance(record, Record) and record.type in _FULL:
+            if isinstance(record, Record) and record.type in FULL_TYPES:
                 self.note(source.name, record)
 
     def note(self, name: str, record: Record) -> None:

@@ -19,13 +19,11 @@ from typing import NamedTuple
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.warc.record import Record
 
-from .found import Found, Stretch, found_bytes, iter_named, names_of, with_damage
 from .outcomes import (
     CHECKED,
     DAMAGED,
     UNLIKE,
     UNPROVEN,
-    WHOLE,
     Full,
     Revisit,
     algorithm_of,
@@ -33,8 +31,21 @@ from .outcomes import (
     judge_by_id,
     may_be_elsewhere,
 )
-from .stream import entries_of, has_place, judge_references, place_of, uri_of
-from .values import full_of, indexed_full, revisit_of, second_or_date
+from .stream import (
+    NOWHERE,
+    Found,
+    Stretch,
+    entries_of,
+    found_bytes,
+    has_place,
+    iter_named,
+    judge_references,
+    names_of,
+    place_of,
+    uri_of,
+    with_damage,
+)
+from .values import revisit_of, second_or_date
 
 Places = dict[tuple[str, str], set[str]]
 """Algorithms of digests, by a URI and a second."""
@@ -66,7 +77,8 @@ class Unproven(NamedTuple):
 
 
 class Resolution:
-    """Collects full records and references, then tells of each reference; a context manager."""
+    """Collects what is found, as `FoundReferences`, then tells of each reference; a context
+    manager."""
 
     def __init__(self, *, space: SortSpace = _SPACE) -> None:
         """Memory: the names of files, the ids that revisits name without a URI, the damaged
@@ -92,31 +104,16 @@ class Resolution:
         self._found.close()
 
     def add_file(self, name: str) -> int:
-        """See `FoundReferences`."""
         number = self._files.setdefault(name, len(self._names))
         if number == len(self._names):
             self._names.append(name)
         return number
 
-    def add_full(self, record: Record, body: str, *, stays: bool) -> None:
-        """See `FoundReferences`."""
-        self._add(*full_of(record, body, stays=stays))
-
-    def add_indexed(
-        self,
-        target_uri: str | None,
-        date: str | None,
-        digest: str | None,
-        *,
-        record_id: str | None = None,
-        stretch: Stretch | None = None,
-        proof: str = WHOLE,
-    ) -> None:
-        """A full record as an index, or its header, tells of it: `digest` as it is looked up by."""
-        self._add(*indexed_full(target_uri, date, digest, record_id, proof=proof), stretch)
+    def add_full(self, uri: str | None, full: Full, stretch: Stretch = NOWHERE) -> None:
+        if uri is not None:
+            self._found.append(Found(uri, *place_of(full), stretch, full))
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
-        """See `FoundReferences`."""
         revisit = revisit_of(record, kind, body, file=self._names[file])
         if revisit.uri is None and revisit.id is not None:
             self._ids[revisit.id] = []
@@ -126,10 +123,6 @@ class Resolution:
             one = Found(uri_of(revisit) or "", *place_of(entry), at, entry)
             self._named_by.update(name[0] for name in names_of(one))
             self._found.append(one)
-
-    def _add(self, uri: str | None, full: Full, stretch: Stretch | None = None) -> None:
-        if uri is not None:
-            self._found.append(Found(uri, *place_of(full), stretch or Stretch(), full))
 
     def named_originals(self) -> Iterator[tuple[str, Iterator[Stretch]]]:
         """The files that hold full records which revisits of `CHECKED` name, and where in each;

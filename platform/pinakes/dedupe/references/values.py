@@ -13,6 +13,11 @@ from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
 
 from .outcomes import WHOLE, Full, Revisit
+from .stream import NOWHERE, Stretch
+
+ALGORITHM = "sha256"
+FULL_TYPES = ("response", "resource")
+"""Of records that others may refer to."""
 
 
 class FoundReferences(Protocol):
@@ -22,11 +27,8 @@ class FoundReferences(Protocol):
         """A number for the file, to be given with its references."""
         ...
 
-    def add_full(self, record: Record, body: str, *, stays: bool) -> None:
-        """A full record; `body` is the SHA-256 of its stored body.
-
-        `stays` is false for one that was full before and is a revisit now.
-        """
+    def add_full(self, uri: str | None, full: Full, stretch: Stretch = NOWHERE) -> None:
+        """A full record of this target URI; `stretch` is where it is, by the number of its file."""
         ...
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
@@ -34,8 +36,16 @@ class FoundReferences(Protocol):
         ...
 
 
+def body_of(record: Record) -> str:
+    """The SHA-256 of a record's stored body, in hex."""
+    return record.payload_digest(ALGORITHM).hex
+
+
 def full_of(record: Record, body: str, *, stays: bool) -> tuple[str | None, Full]:
-    """A full record's target URI, and what is judged by."""
+    """A full record's target URI, and what is judged by; `body` as `body_of` has it.
+
+    `stays` is false for one that was full before and is a revisit now.
+    """
     uri, full = indexed_full(
         record.target_uri, record.date_text, digest_of(record), record.record_id
     )

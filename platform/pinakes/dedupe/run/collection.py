@@ -1,35 +1,33 @@
-"""The files of a collection, and what dedupe decides about them."""
+"""The files of a collection, as dedupe reads them: what is decided on, and what is pinned."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 
+from pinakes.acts.act import Act
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.decide.bodies import ArchiveBodies, BodyReader, Piece
+from pinakes.dedupe.archive_files import StoredFiles
 from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED
-from pinakes.dedupe.decide.contents import Compare
-from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.flags import FlagsInOrder
 from pinakes.dedupe.decide.policy import NO_POLICIES, DedupePolicies, format_marks
-from pinakes.dedupe.decide.process import resolve_and_process
-from pinakes.dedupe.decide.resolve import UNWATCHED, Comparing
-from pinakes.dedupe.decide.trust import Trust
+from pinakes.errors import PinakesError
+from pinakes.hbase_schema.capture_cells import Pin
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
+from pinakes.index.external_sort import sort_outside_memory
 from pinakes.index.manifest import ManifestLine
-from pinakes.row_store.port import RowStore
+from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.file_progress import Advance, no_advance
 
-from .stored_files import StoredFiles
-from .stored_lines import stored_line
-from .survey import Survey, survey_captures
+from .survey import Survey, stored_line, survey_captures
 
 _NOW = 1 << 62
 
@@ -45,14 +43,12 @@ class Collection:
         *,
         run: str | None = None,
         policies: DedupePolicies = NO_POLICIES,
-        space: SortSpace = DEFAULT_SPACE,
     ) -> None:
         """`run` is the one that decides now: what it has decided on first is new to it."""
         self.name = collection
         self._policies = policies
         self.archive = archive
         self._run = run
-        self._space = space
         self._survey: Survey | None = None
         self._surveyed: set[str] = set()
         self.entries: dict[str, FileEntry] = {
@@ -116,7 +112,7 @@ class Collection:
                 for row in self.sidecar_rows(name)
             )
             look_around = needs_all and bool(rewritten)
-            self._survey = survey_captures(rows, look_around=look_around, space=self._space)
+            self._survey = survey_captures(rows, look_around=look_around)
             for name in rewritten:
                 self._survey.want_unaddressable(name, self.sidecar_rows(name))
         return self._survey
@@ -168,45 +164,39 @@ class Collection:
             size = self.size_of(name)
             advance(size - size // 2 if name in self._surveyed else size)
 
-    def decide(
-        self,
-        files: ArchiveFiles,
-        decisions: Decisions,
-        *,
-        compare: bool = True,
-        trust: Trust | None = None,
-        advance: Advance = no_advance,
-        comparing: Comparing = UNWATCHED,
-        elsewhere: Compare | None = None,
-    ) -> Iterator[ManifestLine]:
-        """The duplicates, each with its original, by file and offset.
 
-        Without `compare`, equal SHA-256 digests are taken for equal bodies; with `trust` they
-        are where it believes them, and bodies are read elsewhere.  `advance` is
-        called for each file read, and with 0 for each body: comparing may take hours.
-        `comparing`, `elsewhere`: see `resolve_lines`.
-        """
-        bodies = _CountedBodies(ArchiveBodies(files), advance) if compare else None
-        return resolve_and_process(
-            self.lines(advance),
-            bodies,
-            decisions,
-            trust=trust,
-            only_duplicates=True,
-            space=self._space,
-            compare=elsewhere,
-            comparing=comparing,
+def pinned_originals(
+    act: Act, collection: Collection, decided: Iterable[ManifestLine], advance: Advance
+) -> Iterator[tuple[int, bytes]]:
+    """Pin each original that decided lines name; (number of a line, row key of its original).
+
+    By the originals' files: `advance` is called for each.
+    """
+    wanted = sort_outside_memory(
+        (
+            (line.original_file or "", line.original_offset or 0,
+             line.original_inner_offset, number)
+            for number, line in enumerate(decided)
         )
+    )  # fmt: skip
+    cell = {Pin.COLUMN: encode_cell(Pin(run=act.name))}
+    for name, group in groupby(wanted, key=itemgetter(0)):
+        rows = collection.sidecar_rows(name)
+        row: SidecarRow | None = None
+        puts: list[Put] = []
+        for _, offset, inner, number in group:
+            while row is None or (row.offset, row.inner_offset) < (offset, inner):
+                row = next(rows, None)
+                if row is None:
+                    raise _not_in_sidecar(name)
+            if (row.offset, row.inner_offset) != (offset, inner) or row.row_key is None:
+                raise _not_in_sidecar(name)
+            if not puts or puts[-1].row != row.row_key:
+                puts.append(Put(row.row_key, cell, act.time_ms))
+            yield number, row.row_key
+        act.rows.mutate("captures", puts)
+        advance(collection.size_of(name))
 
 
-class _CountedBodies:
-    """Bodies; `advance(0)` is called for each one that is opened."""
-
-    def __init__(self, bodies: BodyReader, advance: Advance) -> None:
-        self._bodies = bodies
-        self._advance = advance
-
-    def open_body(self, line: ManifestLine) -> Iterable[Piece]:
-        """See `BodyReader`."""
-        self._advance(0)
-        return self._bodies.open_body(line)
+def _not_in_sidecar(name: str) -> PinakesError:
+    return PinakesError("an original is not in its sidecar: run fsck", file=name)

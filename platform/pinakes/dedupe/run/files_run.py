@@ -15,7 +15,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import NamedTuple
 
 from pinakes.archive_store.located import open_place, output_name, size_at
@@ -27,10 +26,10 @@ from pinakes.dedupe.decide.resolve import Comparing
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.validate.file_pairs import Witnesses
 from pinakes.dedupe.validate.folders import Proven, Validation, validate_files
-from pinakes.dedupe.write.duplicates import Duplicates
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.write.rewriting import (
+    Duplicates,
     Replacements,
     refuse_equal_names,
     rewrite_or_copy,
@@ -54,7 +53,7 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
 
-from .progress import COUNTING, UNWATCHED, RunProgress, files_step
+from .run_report import COUNTING, UNWATCHED, RunProgress, files_step
 
 _PASSES = 2
 """Over a file that is rewritten: written, and proven."""
@@ -109,12 +108,7 @@ class FilesRun:
         self._manifest = Path(self._stack.enter_context(folder)) / "manifest"
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def decide(self, progress: RunProgress = UNWATCHED) -> None:

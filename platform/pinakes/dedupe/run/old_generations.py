@@ -7,25 +7,34 @@ alone that hold nothing else.  Their facts stay in the catalogue, and say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_records import note_dropped, older_names, read_generations
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.errors import ONE_FILE_ONLY, DigestMismatch, InputRefused, MalformedRecord
+from pinakes.errors import (
+    ONE_FILE_ONLY,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+)
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import RowStore, get_row
 
+from .collection import Collection
 from .remaining import Lost, Remaining
 
-DAY_MS = 86_400_000
 _ACT = "drop-old"
-Mend = Callable[[FileEntry, str, Collection[Lost]], None]
+Mend = Callable[[FileEntry, str, Sequence[Lost]], None]
 """Puts these records of an old generation into a new one; Raises what is in `ONE_FILE_ONLY`."""
 
 
@@ -36,61 +45,88 @@ class Dropped(NamedTuple):
     size: int
 
 
-def drop_old_generations(
-    rows: RowStore,
-    archive: ArchiveStore,
-    entries: Iterable[FileEntry],
-    *,
-    remaining: Remaining,
-    now_ms: int,
-    wait_until_unpinned: Callable[[], None],
-    grace_ms: int = DAY_MS,
-    mend: Mend | None = None,
-    dry_run: bool = False,
-) -> Iterator[Dropped]:
-    """Delete the generations before the current one, where it is older than the grace time.
+Drop = Callable[[Iterable[FileEntry]], Iterable[object]]
+"""Drops the old generations of these files, where the grace time allows."""
 
-    `remaining` reads what is left without them; `wait_until_unpinned` returns once no backup needs
-    the bytes to stay.  `mend` puts what an old generation alone holds into a new one.
 
-    Raises:
-        DigestMismatch: where a current generation is not what was written, or does not give back
-            what an older one holds; nothing of that file is dropped, also where it was mended.
-    """
+def drop_each(drop: Drop, entries: Iterable[FileEntry]) -> Iterator[PinakesError]:
+    """Drop file by file; yield why one could not be: the others are dropped all the same."""
     for entry in entries:
-        old = [
-            (name, size)
-            for name in older_names(entry)
-            for size in [archive.size(name)]
-            if size is not None
-        ]
-        if not old or not _is_ripe(rows, entry, now_ms, grace_ms):
-            continue
-        names = [name for name, _ in old]
-        require_given_back(rows, archive, entry, names, remaining, None if dry_run else mend)
-        if not dry_run:
-            wait_until_unpinned()
-            note_dropped(rows, entry.archive_file, names, act=_ACT, act_time_ms=now_ms)
-        for name, size in old:
+        try:
+            for _ in drop([entry]):
+                """Each has the place where `drop` was made."""
+        except ONE_FILE_ONLY as problem:
+            yield problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldGenerations:
+    """Old generations of a pair of stores that may go, once they are replaced for `grace_ms`.
+
+    `on_dropped` is called with each.
+    """
+
+    rows: RowStore
+    archive: ArchiveStore
+    actor: Actor
+    grace_ms: int
+    on_dropped: Callable[[Dropped], None] = lambda dropped: None
+
+    def plan(self, collection: str) -> list[PinakesError]:
+        """Tell of what would be dropped now; why others would not be."""
+        drop = partial(self.drop, Remaining(self.rows, self.archive), dry_run=True)
+        entries = Collection(self.rows, self.archive, collection).entries.values()
+        return list(drop_each(drop, entries))
+
+    def drop(
+        self,
+        remaining: Remaining,
+        entries: Iterable[FileEntry],
+        *,
+        mend: Mend | None = None,
+        dry_run: bool = False,
+    ) -> Iterator[Dropped]:
+        """Delete the generations before the current one, where it is older than the grace time.
+
+        `remaining` reads what is left without them.  `mend` puts what an old generation alone
+        holds into a new one.  Waits while a backup needs the bytes to stay.
+
+        Raises:
+            DigestMismatch: where a current generation is not what was written, or does not give
+                back what an older one holds; nothing of that file is dropped, also where it was
+                mended.
+        """
+        rows, archive, now_ms = self.rows, self.archive, self.actor.now_ms()
+        for entry in entries:
+            sizes = {name: archive.size(name) for name in older_names(entry)}
+            old = [Dropped(name, size) for name, size in sizes.items() if size is not None]
+            if not old or not self._is_ripe(entry, now_ms):
+                continue
+            names = [dropped.name for dropped in old]
+            require_given_back(rows, archive, entry, names, remaining, None if dry_run else mend)
             if not dry_run:
-                # The file last: where it is still there, this is done again.
-                archive.delete(sidecar_name(name))
-                archive.delete(name)
-            yield Dropped(name, size)
+                self.actor.wait_until_unpinned(rows)
+                note_dropped(rows, entry.archive_file, names, act=_ACT, act_time_ms=now_ms)
+            for dropped in old:
+                if not dry_run:
+                    # The file last: where it is still there, this is done again.
+                    archive.delete(sidecar_name(dropped.name))
+                    archive.delete(dropped.name)
+                self.on_dropped(dropped)
+                yield dropped
 
-
-def _is_ripe(rows: RowStore, entry: FileEntry, now_ms: int, grace_ms: int) -> bool:
-    column = numbered_column(GenerationFacts, entry.generation)
-    row = get_row(rows, FILES, encode_file_key(entry.archive_file), columns=[column])
-    cell = row.cells.get(column) if row is not None else None
-    if cell is None:
-        raise DigestMismatch(
-            "nothing says when this generation became current, so the old ones are kept: see "
-            "`pinakes fsck`",
-            file=entry.stored_name,
-        )
-    # Written just now by a clock that is ahead of this one, it is written now.
-    return min(cell.timestamp_ms, now_ms) <= now_ms - grace_ms
+    def _is_ripe(self, entry: FileEntry, now_ms: int) -> bool:
+        column = numbered_column(GenerationFacts, entry.generation)
+        row = get_row(self.rows, FILES, encode_file_key(entry.archive_file), columns=[column])
+        cell = row.cells.get(column) if row is not None else None
+        if cell is None:
+            raise DigestMismatch(
+                "nothing says when this generation became current, so the old ones are kept: see "
+                "`pinakes fsck`",
+                file=entry.stored_name,
+            )
+        # Written just now by a clock that is ahead of this one, it is written now.
+        return min(cell.timestamp_ms, now_ms) <= now_ms - self.grace_ms
 
 
 def require_given_back(

@@ -27,13 +27,11 @@ from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
 
 from .collection import Collection
-from .extra_disk import ExtraDisk
+from .plan_sizes import ExtraDisk, SameEntities, count_same_entities
 from .run_report import DedupeRequest
-from .same_entities import SameEntities, count_same_entities
 
 MEASURED_REVISITS = 200
 _TOP = 10
@@ -123,7 +121,6 @@ def plan_dedupe(
     *,
     fraction: float = 1.0,
     decided_on: Callable[[ManifestLine], None] | None = None,
-    space: SortSpace = DEFAULT_SPACE,
 ) -> Plan:
     """Forecast a run over a collection.  Memory: a number for each content it would merge.
 
@@ -137,12 +134,12 @@ def plan_dedupe(
         for line in collection.lines()
         if fraction >= 1.0 or crc32(line.digest.encode()) < fraction * _WHOLE
     )
-    decided = resolve_and_process(lines, None, decisions, space=space)
+    decided = resolve_and_process(lines, None, decisions)
     with collection.open_files() as files:
         _forecast(plan, collection, request, _told(decided, request, decided_on), files)
     if fraction >= 1.0:
         rows = (row for name in sorted(collection.entries) for row in collection.sidecar_rows(name))
-        plan.same_entities = count_same_entities(rows, space=space)
+        plan.same_entities = count_same_entities(rows)
     return plan
 
 

@@ -19,9 +19,10 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.dedupe.archive_files import StoredFiles
 from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
 from pinakes.dedupe.validate.raw_proof import compare_raw
-from pinakes.dedupe.validate.shared_members import is_damaged
+from pinakes.dedupe.validate.stretches import is_damaged
 from pinakes.errors import InputRefused, at_place
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
@@ -39,7 +40,6 @@ from .record_digests import (
     stretch_of,
     whole_of,
 )
-from .stored_files import StoredFiles
 
 _BATCH_ROWS = 500
 _KEPT_ORIGINALS = 1 << 16

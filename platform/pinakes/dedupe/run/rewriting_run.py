@@ -1,82 +1,170 @@
-"""Which files a run rewrites, in which order and batches, and what is noted of each."""
+"""Which files a run rewrites, in which order and batches, and what is noted of each.
+
+Batches are bounded by `--max-extra-bytes`: a file's old generations lie beside its current one
+until they are dropped.  What that takes is counted as it lies in the archive, whichever run wrote
+it; so a run that was killed, and the next one of a collection, go on with the same count.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
 from pinakes.acts.act import Act
 from pinakes.acts.many_files import FileResult, iter_batches
+from pinakes.acts.waves import Waves
+from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Placed, get_captures, place_captures
+from pinakes.catalog.file_records import older_names
 from pinakes.catalog.file_rows import FileEntry, read_entry, release_claim
-from pinakes.dedupe.write.refs import RefsCount
+from pinakes.dedupe.archive_files import StoredFiles
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.manifest import ManifestLine
-from pinakes.warc.file_progress import Advance, no_advance
+from pinakes.warc.file_progress import Advance
 
-from .decided_records import Pair
-from .room import Room
+from .file_rewriting import (
+    FileRewriter,
+    FileTask,
+    Pair,
+    RevisitRules,
+    Rewritten,
+    commit_file,
+)
+from .old_generations import Drop, drop_each
+from .run_files import RunFiles
 from .run_report import CLAIMED, DONE_ALREADY, WANTS_ROOM, DedupeReport, DedupeRequest
+from .tasks import Executors, Tasks, require_valid
 
-FilePairs = tuple[str, list[Pair]]
 _ROWS = 1000
+_WAVE_BYTES = 1 << 40
+"""At most so much is written by tasks before it is made current."""
 # What a revisit takes, about: where a file would save too little is told before it is written.
 _REVISIT_BYTES = 700
 
 
-class FileTask(NamedTuple):
-    """A file to be rewritten."""
-
-    archive_file: str
-    pairs: list[Pair]
-    """Its duplicates, as they were decided on."""
-    lines: list[ManifestLine]
-    """The same, each original where it lies now."""
-    size: int
-    """How far it advances the run."""
-    takes_bytes: int
-    """What its new generation takes, about."""
-
-    @property
-    def relocated(self) -> Iterator[Pair]:
-        """The lines with the row keys of their originals."""
-        return zip(self.lines, (key for _, key in self.pairs), strict=True)
+def extra_bytes(archive: ArchiveReader, entry: FileEntry) -> int:
+    """What a file's generations take beyond the oldest one that is still there."""
+    names = (*older_names(entry), entry.stored_name)
+    sizes = [size for size in map(archive.size, names) if size is not None]
+    return sum(sizes[1:])
 
 
-class Rewritten(NamedTuple):
-    """What became of a file; `why_not` says why it is left as it is, if it is."""
+class Room:
+    """What a run may still write.  Not for several threads."""
 
-    refs: RefsCount
-    why_not: str | None = None
-    size: int = 0
-    """What was written, in bytes."""
+    def __init__(
+        self,
+        archive: ArchiveReader,
+        entries: Callable[[], Iterable[FileEntry]],
+        *,
+        limit_bytes: int | None,
+        drop: Drop | None,
+    ) -> None:
+        """`entries` reads the collection's files as they are now; None: no limit, no dropping."""
+        self._archive = archive
+        self._entries = entries
+        self._limit_bytes = limit_bytes
+        self._drop = drop
+        self._used_bytes = self._measure()
+        self.is_closed = False
+        self.problems: list[PinakesError] = []
+
+    def _measure(self) -> int:
+        if self._limit_bytes is None:
+            return 0
+        rewritten = (entry for entry in self._entries() if entry.generation > 1)
+        return sum(extra_bytes(self._archive, entry) for entry in rewritten)
+
+    def could_ever_hold(self, size: int) -> bool:
+        """Whether so many bytes are within the limit, with nothing else there."""
+        return self._limit_bytes is None or size <= self._limit_bytes
+
+    def make(self, size: int) -> bool:
+        """Whether so many bytes may be written; drops old generations where they may not.
+
+        Once that does not help, the room is closed: the rest waits for another run.
+        """
+        if self._limit_bytes is None:
+            return True
+        if self._drop is not None and not self.is_closed and not self.holds(size):
+            self.problems += drop_each(self._drop, self._entries())
+            self._used_bytes = self._measure()
+        self.is_closed = self.is_closed or not self.holds(size)
+        return not self.is_closed
+
+    def holds(self, size: int) -> bool:
+        """Whether so many bytes are within the limit as things are."""
+        return self._limit_bytes is None or self._used_bytes + size <= self._limit_bytes
+
+    def take(self, size: int) -> None:
+        """Note that so many bytes were written."""
+        self._used_bytes += size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritingRun:
-    """One run, and how far it is.  Not for several threads.
+    """The files of one run, and how far it is with them.  Not for several threads.
 
-    `moved` are the files that are not
-    current any more as they were decided on.  `size_of(archive_file)` is how far a file that is
-    done, or left as it is, advances the run.
+    `moved` are those that are not current any more as they were decided on.
+    `size_of(archive_file)` is how far a file that is done, or left as it is, advances the run.
     """
 
     act: Act
     request: DedupeRequest
+    files: RunFiles
     report: DedupeReport
     moved: set[str]
     room: Room
-    size_of: Callable[[str], int] = lambda archive_file: 0
-    advance: Advance = no_advance
+    size_of: Callable[[str], int]
+    advance: Advance
 
-    def note(self, result: FileResult[Rewritten]) -> None:
-        """Note what became of a file; one that is rewritten has moved, and takes its room.
+    def rewrite(self, originals: StoredFiles, doing: Executors, tasks: Tasks | None) -> None:
+        """Rewrite all that is worth while, as long as there is room; `report` says what was done.
 
-        Raises Busy where its claim was lost: the run ends, and the same command goes on with it.
+        Raises Busy where a file's claim was lost: the run ends, and the same command goes on with
+        it.
         """
+        if tasks is None:
+            results = self._in_batches(originals, doing)
+        else:
+            results = self._in_waves(tasks, doing)
+        for result in results:
+            self._note(result)
+
+    def _in_batches(
+        self, originals: StoredFiles, doing: Executors
+    ) -> Iterator[FileResult[Rewritten]]:
+        rules = RevisitRules(self.act.name, self.request.min_saving_bytes)
+        if doing.rewrite is None:
+            here = FileRewriter(self.act, originals, self.files, rules, advance=self.advance)
+            for batch in self._batches():
+                yield from map(here.rewrite, batch)
+        else:
+            for batch in self._batches():
+                yield from doing.rewrite(rules, batch, self.advance)
+
+    def _in_waves(self, tasks: Tasks, doing: Executors) -> Iterator[FileResult[Rewritten]]:
+        act, files = self.act, self.files
+        waves = Waves(
+            act=act,
+            tasks=tasks,
+            take=partial(doing.commit, act)
+            if doing.commit
+            else partial(map, partial(commit_file, act)),
+            notes=files,
+            confirm=lambda noted: require_valid(noted, tasks, files, act.at),
+        )
+        done: set[str] = set()
+        for result in waves.change(self._batches(done=done, most_bytes=_WAVE_BYTES)):
+            done.add(result.archive_file)
+            self.advance(self.size_of(result.archive_file))
+            yield result
+
+    def _note(self, result: FileResult[Rewritten]) -> None:
+        """Note what became of a file; one that is rewritten has moved, and takes its room."""
         done = result.report
         if isinstance(done, PinakesError):
             if result.is_lost:
@@ -90,16 +178,10 @@ class RewritingRun:
             self.room.take(done.size)
             self.report.add_file(done.size, done.refs)
 
-    # --- the files
-
-    def batches(
-        self,
-        by_file: Iterable[FilePairs],
-        *,
-        done: Container[str] = (),
-        most_bytes: int | None = None,
+    def _batches(
+        self, *, done: Container[str] = (), most_bytes: int | None = None
     ) -> Iterator[Iterator[FileTask]]:
-        """Its files but those of `done`, a batch of so many bytes at most, as long as there is
+        """The files but those of `done`, a batch of so many bytes at most, as long as there is
         room; why others are left is counted in the report."""
 
         def holds(size: int) -> bool:
@@ -107,7 +189,7 @@ class RewritingRun:
 
         chosen = (
             task
-            for name, pairs in by_file
+            for name, pairs in self.files.by_file()
             if name not in done
             for task in self._chosen(name, pairs)
         )

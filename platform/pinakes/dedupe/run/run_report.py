@@ -1,17 +1,26 @@
-"""What a run of `dedupe` over a store is asked for, and what it tells."""
+"""What a run of `dedupe` is asked for, and what it tells: step by step, and at its end."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from pinakes.dedupe.decide.policy import DedupePolicies, parse_policies
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError, at_place
+
+STORE_STEPS = ("reading sidecars", "comparing payloads", "marking originals", "rewriting files")
+"""Of a run over a store.  By jobs, the second and the last are steps of the jobs' own."""
+
+FILES_STEPS = ("reading files", "comparing payloads", "rewriting files", "validating")
+"""Of a run on files."""
+
+COUNTING = "counting what would be saved"
+"""Of a run on files that writes none: its last step."""
 
 CLAIMED = "claimed by another"
 KEPT_FULL = "all left full"
@@ -20,6 +29,40 @@ _NEVER_SHARED = ("sha256:", "sha512:")
 """Digests that unequal bodies do not have in common."""
 WANTS_ROOM = "max-extra-bytes"
 """Why a file is left that the same command rewrites once old generations are dropped."""
+
+
+class RunProgress(Protocol):
+    """What a run tells of how far it is; totals and counts are bytes of archive files."""
+
+    def begin(self, step: str, total_bytes: int) -> None:
+        """The step before is done, and another begins."""
+        ...
+
+    def advance(self, count: int) -> None:
+        """So many more bytes are done; 0: still at work."""
+        ...
+
+
+class Unwatched:
+    """Nobody looks on."""
+
+    def begin(self, step: str, total_bytes: int) -> None:
+        pass
+
+    def advance(self, count: int) -> None:
+        pass
+
+
+UNWATCHED: RunProgress = Unwatched()
+
+
+def numbered(steps: tuple[str, ...]) -> Callable[[int], str]:
+    """What the step of this number, from 1, is called: `step 2 of 4, comparing payloads`."""
+    return lambda number: f"step {number} of {len(steps)}, {steps[number - 1]}"
+
+
+store_step = numbered(STORE_STEPS)
+files_step = numbered(FILES_STEPS)
 
 
 def policies_text(tables: Sequence[Mapping[str, object]]) -> str:

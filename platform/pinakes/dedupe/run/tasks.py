@@ -7,7 +7,8 @@ from itertools import chain
 from typing import NamedTuple, Protocol
 
 from pinakes.acts.act import Act
-from pinakes.acts.waves import NotedWave
+from pinakes.acts.many_files import FileResult
+from pinakes.acts.waves import FileOutcome, NotedWave
 from pinakes.acts.waves import Tasks as WritingTasks
 from pinakes.counts import count_of
 from pinakes.dedupe.decide.contents import Batch, Compared
@@ -17,9 +18,9 @@ from pinakes.dedupe.validate.file_pairs import Discrepancy
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import DigestMismatch
 from pinakes.index.manifest import ManifestLine
+from pinakes.warc.file_progress import Advance
 
-from .file_rewriting import Commit, Rewrite
-from .rewriting_run import FileTask
+from .file_rewriting import FileTask, RevisitRules, Rewritten
 from .run_files import VALIDATION, RunFiles
 from .run_report import DedupeRequest
 
@@ -51,6 +52,10 @@ CompareFor = Callable[
     [str, Trust | None, Callable[[int], None], Iterable[Batch]], Iterator[Compared]
 ]
 """A `Compare` for a run; calls `advance(0)` while it waits."""
+Rewrite = Callable[[RevisitRules, Iterable[FileTask], Advance], Iterator[FileResult[Rewritten]]]
+"""Rewrites files of a run, in no order."""
+Commit = Callable[[Act, Iterable[FileOutcome[RefsCount]]], Iterator[FileResult[Rewritten]]]
+"""Makes current what a run's tasks have written, in no order."""
 
 
 class Executors(NamedTuple):

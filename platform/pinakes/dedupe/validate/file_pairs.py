@@ -16,28 +16,28 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import NamedTuple, Protocol
 
-from isal import isal_zlib
-
 from pinakes.dedupe.references.outcomes import KEPT, RESTORED, REWRITTEN
-from pinakes.dedupe.references.values import FoundReferences
-from pinakes.errors import MalformedRecord
-from pinakes.warc.compression.members import compression_of
+from pinakes.dedupe.references.values import (
+    ALGORITHM,
+    FULL_TYPES,
+    FoundReferences,
+    body_of,
+    full_of,
+)
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch, Record
-from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header
+from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
-from pinakes.warc.write import RECORD_END
 
 from .raw_proof import compare_raw
-from .shared_members import is_damaged
 from .stretches import (
     Stretch,
-    equal_blocks,
-    equal_contents,
+    check_http_head,
+    check_replaced,
+    equal_inflated,
     equal_tails,
     equal_written,
-    fills_member,
-    holds_only,
+    is_damaged,
 )
 
 DISCREPANCIES = {
@@ -54,8 +54,6 @@ DISCREPANCIES = {
     "second-reader": "warcio reads other bytes here than we do",
     "replay": "the replay tool gives another answer than was captured",
 }
-_ALGORITHM = "sha256"
-_BODY_TYPES = frozenset({"response", "resource"})
 
 
 class Discrepancy(NamedTuple):
@@ -129,7 +127,7 @@ def compare_files(
     difference = None if is_proven else compare_raw(before, after, bodies).difference
     known = len(found.discrepancies)
     pairs = _Pairs(before, after, number, references, found, witnesses, proven=difference is None)
-    digests = () if references is None else (_ALGORITHM,)
+    digests = () if references is None else (ALGORITHM,)
     both = zip_longest(_stretches(before, digests), _stretches(after, digests))
     for ordinal, (old, new) in enumerate(both):
         for code in pairs.compare(old, new):
@@ -221,12 +219,12 @@ class _Pairs:
         elif old.type == "revisit" and is_ours(old.header):
             self._found.restored += 1
             if self._references is not None:
-                body = _body(new)
-                self._references.add_full(new, body, stays=True)
+                body = body_of(new)
+                self._references.add_full(*full_of(new, body, stays=True))
                 self._references.add_reference(self._number, old, RESTORED, body)
-            yield from _check_http_head(new, old)
+            yield from check_http_head(new, old)
             if not self._proven:
-                yield from _check_replaced(new_stretch, new, old)
+                yield from check_replaced(new_stretch, new, old)
         else:
             if not self._reads_damage(old_stretch, new_stretch):
                 yield "altered"
@@ -236,7 +234,7 @@ class _Pairs:
     def _is_unaltered(
         self, old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record
     ) -> bool:
-        return self._equal_written(old_stretch, new_stretch) or _equal_inflated(
+        return self._equal_written(old_stretch, new_stretch) or equal_inflated(
             old_stretch, old, new_stretch, new
         )
 
@@ -250,24 +248,24 @@ class _Pairs:
     def _add(self, record: Record) -> None:
         if self._references is None:
             return
-        if record.type in _BODY_TYPES:
-            self._references.add_full(record, _body(record), stays=True)
+        if record.type in FULL_TYPES:
+            self._references.add_full(*full_of(record, body_of(record), stays=True))
         elif record.type == "revisit":
             self._references.add_reference(self._number, record, KEPT)
 
     def _check_rewritten(self, stretch: Stretch, old: Record, new: Record) -> Iterator[str]:
-        if old.type not in _BODY_TYPES:
+        if old.type not in FULL_TYPES:
             yield "not-full"
             return
         if self._references is not None:
-            body = _body(old)
-            self._references.add_full(old, body, stays=False)
+            body = body_of(old)
+            self._references.add_full(*full_of(old, body, stays=False))
             self._references.add_reference(self._number, new, REWRITTEN, body)
         if self._sampler is not None:
             self._sampler.offer(old, new, self._after)
-        yield from _check_http_head(old, new)
+        yield from check_http_head(old, new)
         if not self._proven:
-            yield from _check_replaced(stretch, old, new)
+            yield from check_replaced(stretch, old, new)
 
     def _read_again(self, old_stretch: Stretch, new_stretch: Stretch, new: Record) -> Iterator[str]:
         if self._second_reader is None:
@@ -278,50 +276,3 @@ class _Pairs:
         # What others make of bytes that are as they were is no fault of the rewriting.
         if differs and not self._equal_written(old_stretch, new_stretch):
             yield "second-reader"
-
-
-def _equal_inflated(old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record) -> bool:
-    """Whether two records of equal headers inflate to the same bytes."""
-    if not equal_blocks(old, new):
-        return False
-    # Bytes may lie outside the block: where the reader found anything, or further line ends.
-    odd = is_damaged(old) or is_damaged(new)
-    whole = fills_member(old_stretch) and fills_member(new_stretch)
-    return (whole and not odd) or equal_contents(old_stretch, new_stretch)
-
-
-def _body(record: Record) -> str:
-    return record.payload_digest(_ALGORITHM).hex
-
-
-def _check_http_head(full: Record, revisit: Record) -> Iterator[str]:
-    """Where the body begins that the reference is to lead to; no proof on bytes can tell."""
-    head = full.http.raw if full.http is not None else b""
-    if b"".join(revisit.chunks()) != head:
-        yield "http-head"
-
-
-def _check_replaced(stretch: Stretch, full: Record, revisit: Record) -> Iterator[str]:
-    """`stretch` is where the full record lies, alone or not."""
-    crc = whole_crc32(full)
-    try:
-        if restore_header(revisit.header) != full.header.raw:
-            yield "header"
-        if replaced_crc32(revisit.header) != crc:
-            yield "checksum"
-    except MalformedRecord:
-        yield "header"
-    if is_damaged(revisit) or is_damaged(full):
-        yield "altered"
-    if not full.findings and compression_of(stretch.window, full.offset) is not None:
-        size = len(full.header.raw) + full.body.size + len(RECORD_END)
-        if not holds_only(stretch.window, full.offset, full.length, crc32=crc, size=size):
-            yield "between"
-
-
-def whole_crc32(record: Record) -> int:
-    """The CRC-32 of header, block and the two line ends that close a record."""
-    crc = isal_zlib.crc32(record.header.raw)
-    for piece in record.chunks():
-        crc = isal_zlib.crc32(piece, crc)
-    return isal_zlib.crc32(RECORD_END, crc)

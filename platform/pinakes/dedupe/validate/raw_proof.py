@@ -14,10 +14,8 @@ each original's body is given.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import unquote_to_bytes
 
 from isal import isal_zlib
 
@@ -36,13 +34,9 @@ from .raw_units import (
     header_in,
     inflate,
     inflate_strictly,
+    replaced_header,
 )
 
-_REPLACED = re.compile(
-    rb"Pinakes-Replaced: version=1; run=[^;]*; crc32=([0-9a-f]{8}); added=([1-9]\d{0,5})"
-    rb"((?:; [1-9]\d{0,5}=[^; ]*)*)"
-)
-_REVISIT = re.compile(rb"\r\nwarc-type:[ \t]*revisit[ \t]*\r\n", re.IGNORECASE)
 # What was rewritten differs in its first bytes, and a window is not to move for it.
 _FIRST_BYTES = 1 << 10
 
@@ -184,7 +178,7 @@ def _is_replaced(was: Unit, now: Unit, bodies: _Bodies) -> bool:
     if is_restored:
         full, revisit = revisit, full
     own = header_in(revisit)
-    replaced = _replaced_header(own) if own else None
+    replaced = replaced_header(own) if own else None
     if not own or replaced is None:
         return False
     header, crc32 = replaced
@@ -211,12 +205,12 @@ def _compare_next(old: Contents, new: Contents, bodies: _Bodies) -> bool:
             old, new
         )
         return False
-    if (replaced := _replaced_header(now)) is not None:
+    if (replaced := replaced_header(now)) is not None:
         sha256 = hashlib.sha256() if bodies.are_given else None
         _compare_replaced(old, was, new, now, *replaced, sha256)
         if sha256 is not None:
             bodies.require(sha256.hexdigest())
-    elif (replaced := _replaced_header(was)) is not None:
+    elif (replaced := replaced_header(was)) is not None:
         _compare_replaced(new, now, old, was, *replaced, None)
     else:
         raise _Unlike("other bytes")
@@ -279,26 +273,6 @@ def _compare_replaced(
         raise _Unlike("the checksum is another")
     if not full.take(4) == revisit.take(4) == CLOSING:
         raise _Unlike("other line ends close the record")
-
-
-def _replaced_header(header: bytes) -> tuple[bytes, int] | None:
-    """The header that a revisit of ours replaced, and that record's checksum; None of any other.
-
-    What docs/restore.md says, in another language.
-    """
-    lines = header[: -len(CLOSING)].split(b"\r\n")
-    field = _REPLACED.fullmatch(lines[-1])
-    if field is None or not _REVISIT.search(header):
-        return None
-    crc32, added, replaced = field.groups()
-    kept = lines[: -int(added)]
-    parts = [part.partition(b"=") for part in replaced.split(b"; ")[1:]]
-    numbers = [int(number) for number, _, _ in parts]
-    if len({1, *numbers}) <= len(numbers) or max(numbers, default=0) > len(kept):
-        return None
-    for number, (_, _, line) in zip(numbers, parts, strict=True):
-        kept[number - 1] = unquote_to_bytes(line)
-    return b"\r\n".join(kept) + CLOSING, int(crc32, 16)
 
 
 def _equal_bytes(was: bytes, now: bytes) -> int:

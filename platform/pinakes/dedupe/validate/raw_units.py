@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
+from urllib.parse import unquote_to_bytes
 
 from isal import igzip_lib, isal_zlib
 
@@ -34,6 +35,11 @@ _HEADER_USUAL = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 _HEADER_LEAST = len(_HEADER_USUAL)
 _UNIT_START = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd|(?<=\n)WARC/\d")
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
+_REPLACED = re.compile(
+    rb"Pinakes-Replaced: version=1; run=[^;]*; crc32=([0-9a-f]{8}); added=([1-9]\d{0,5})"
+    rb"((?:; [1-9]\d{0,5}=[^; ]*)*)"
+)
+_REVISIT = re.compile(rb"\r\nwarc-type:[ \t]*revisit[ \t]*\r\n", re.IGNORECASE)
 FED_BYTES = 1 << 14
 PIECE_BYTES = 1 << 16
 HEADER_BYTES = 1 << 18
@@ -186,6 +192,26 @@ def content_length(header: bytes) -> int:
     """What a record's header says of its block, in bytes; 0 where it says nothing."""
     found = _LENGTH.search(header)
     return int(found[1]) if found else 0
+
+
+def replaced_header(header: bytes) -> tuple[bytes, int] | None:
+    """The header that a revisit of ours replaced, and that record's checksum; None of any other.
+
+    What docs/restore.md says, in another language.
+    """
+    lines = header[: -len(CLOSING)].split(b"\r\n")
+    field = _REPLACED.fullmatch(lines[-1])
+    if field is None or not _REVISIT.search(header):
+        return None
+    crc32, added, replaced = field.groups()
+    kept = lines[: -int(added)]
+    parts = [part.partition(b"=") for part in replaced.split(b"; ")[1:]]
+    numbers = [int(number) for number, _, _ in parts]
+    if len({1, *numbers}) <= len(numbers) or max(numbers, default=0) > len(kept):
+        return None
+    for number, (_, _, line) in zip(numbers, parts, strict=True):
+        kept[number - 1] = unquote_to_bytes(line)
+    return b"\r\n".join(kept) + CLOSING, int(crc32, 16)
 
 
 def inflate(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:

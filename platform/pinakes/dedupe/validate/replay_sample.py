@@ -1,6 +1,6 @@
 """Ask a running replay tool for some of the revisits, and compare with the bodies of before.
 
-Which ones is a matter of their names alone: those with the smallest hashes of seed,
+Which ones is a matter of their names alone: those with the smallest hashes of
 file and ordinal, so that a second validation asks for the same.  Asks `id_` (raw) replay, as
 pywb, OpenWayback and their like offer it: the body as archived, without rewriting.
 """
@@ -43,14 +43,13 @@ class Sampled(NamedTuple):
 class ReplaySample:
     """Keeps the captures to be asked for, while two folders are compared."""
 
-    def __init__(self, *, size: int = SAMPLE_RECORDS, seed: str = "") -> None:
+    def __init__(self, *, size: int = SAMPLE_RECORDS) -> None:
         self._size = size
-        self._seed = seed
         self._heap: list[tuple[int, Sampled]] = []
 
     def offer(self, old: Record, new: Record, source: Source) -> None:
         """A record that became a revisit: as it was, as it is, and in which file."""
-        text = f"{self._seed}:{source.name.rpartition('/')[2]}:{new.ordinal}"
+        text = f":{source.name.rpartition('/')[2]}:{new.ordinal}"
         key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
         rank = -int(key[:15], 16)
         if len(self._heap) == self._size and rank <= self._heap[0][0]:

@@ -27,13 +27,10 @@ _PER_CENT = 100
 class WarcioReader:
     """Reads one record in `one_in` again; a context manager that keeps one file open."""
 
-    def __init__(
-        self, *, one_in: int = _PER_CENT, seed: str = "", through_source: bool = False
-    ) -> None:
+    def __init__(self, *, one_in: int = _PER_CENT, through_source: bool = False) -> None:
         """`through_source`: files have no path, and their bytes come as our reader's do."""
         self._through_source = through_source
         self._one_in = one_in
-        self._seed = seed
         self._name = ""
         self._file: BinaryIO | None = None
 
@@ -46,7 +43,7 @@ class WarcioReader:
 
     def chosen(self, name: str, ordinal: int) -> bool:
         """Whether this record is one of those that are read again."""
-        key = f"{self._seed}:{Path(name).name}:{ordinal}"
+        key = f":{Path(name).name}:{ordinal}"
         return zlib.crc32(key.encode("utf-8", "surrogateescape")) % self._one_in == 0
 
     def differs(self, record: Record, source: Source) -> bool | None:

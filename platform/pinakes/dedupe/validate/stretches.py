@@ -1,21 +1,38 @@
-"""Whether two stretches of archive files hold the same, as written or inflated."""
+"""Stretches of archive files: whether two hold the same, as written or inflated; and a member taken
+apart that several records share.
+
+Whole-file compression and some crawlers put several records into one member.  To replace one of
+them the member is inflated once and each record gets a member of its own.  The checksum of its
+content proves that nothing between, behind or in the records was passed over.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from typing import NamedTuple
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from typing import IO, NamedTuple
 
 from isal import isal_zlib
 
-from pinakes.warc.compression.members import compression_at
-from pinakes.warc.reader import Item
-from pinakes.warc.record import MemoryBody, Record
+from pinakes.errors import MalformedRecord
+from pinakes.rewrite.file_parts import equal_blocks, equal_streams
+from pinakes.warc.compression.members import compression_at, compression_of
+from pinakes.warc.reader import Item, iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import Unwritable, replaced_crc32, restore_header
 from pinakes.warc.source import Source
 from pinakes.warc.stream import MemberStream, PlainStream
+from pinakes.warc.write import RECORD_END
 
 _PIECE_BYTES = 1 << 20
 _CLOSING_BYTES = 4
+
+Pieces = Iterable[bytes | memoryview]
+_IN_MEMORY_BYTES = 1 << 24
+_CRC_FINDINGS = frozenset({"member"})
 
 
 class Stretch(NamedTuple):
@@ -42,15 +59,6 @@ def equal_written(old: Stretch, new: Stretch) -> bool:
     )
     # Of two views Python compares byte for byte in a loop, of two bytes with memcmp.
     return all(bytes(left) == bytes(right) for left, right in pairs)
-
-
-def equal_blocks(old: Record, new: Record) -> bool:
-    """Whether two blocks are equal, byte for byte."""
-    if old.body.size != new.body.size:
-        return False
-    if isinstance(old.body, MemoryBody) and isinstance(new.body, MemoryBody):
-        return bytes(next(old.chunks(), b"")) == bytes(next(new.chunks(), b""))
-    return _sha256(old.chunks()) == _sha256(new.chunks())
 
 
 def fills_member(stretch: Stretch) -> bool:
@@ -95,7 +103,7 @@ def holds_only(source: Source, offset: int, length: int, *, crc32: int, size: in
 
 def equal_contents(old: Stretch, new: Stretch) -> bool:
     """Whether the stretches inflate to the same bytes; slower, for records with findings."""
-    return _sha256(_content(old)) == _sha256(_content(new))
+    return equal_streams(_content(old), _content(new))
 
 
 def equal_tails(old: Stretch, new: Stretch) -> bool:
@@ -151,8 +159,95 @@ def _inflated(members: MemberStream, end: int) -> Iterator[bytes]:
         yield members.take(_PIECE_BYTES)
 
 
-def _sha256(pieces: Iterator[bytes | memoryview] | Iterator[bytes]) -> bytes:
-    state = hashlib.sha256()
-    for piece in pieces:
-        state.update(piece)
-    return state.digest()
+def cut_apart(
+    source: Source, offset: int, length: int, replace: Callable[[Record], Pieces | None]
+) -> IO[bytes]:
+    """The records of the member at `offset`, each in a member of its own; rewound.
+
+    `replace` gives a record's new bytes, closing line ends included, or None to keep it;
+    it is called for each in order.  Beyond 16 MiB the result lies in a temporary file.
+
+    Raises:
+        Unwritable: `member-odd`, where the records do not add up to the member's content.
+    """
+    compression = compression_at(source, offset)
+    assert compression is not None
+    with ExitStack() as stack:
+        result = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES))
+        crc = size = 0
+        for record in iter_records(source, start=offset, digests=()):
+            if record.offset != offset:
+                break
+            if not isinstance(record, Record) or is_damaged(record):
+                raise Unwritable("member-odd")
+            for piece in _whole(record):
+                crc = isal_zlib.crc32(piece, crc)
+                size += len(piece)
+            for part in compression.compress_pieces(source, replace(record) or _whole(record)):
+                result.write(part)
+        if not holds_only(source, offset, length, crc32=crc, size=size):
+            raise Unwritable("member-odd")
+        result.seek(0)
+        stack.pop_all()
+        return result
+
+
+def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
+    """A file from where it stands to its end, which closes it."""
+    with file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
+
+
+def is_damaged(item: Item) -> bool:
+    """Whether the reader found anything amiss with it but that it shares a member."""
+    if not isinstance(item, Record):
+        return True
+    return any(finding.code not in _CRC_FINDINGS for finding in item.findings)
+
+
+def _whole(record: Record) -> Iterator[bytes | memoryview]:
+    return chain((record.header.raw,), record.chunks(), (RECORD_END,))
+
+
+def equal_inflated(old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record) -> bool:
+    """Whether two records of equal headers inflate to the same bytes."""
+    if not equal_blocks(old, new):
+        return False
+    # Bytes may lie outside the block: where the reader found anything, or further line ends.
+    odd = is_damaged(old) or is_damaged(new)
+    whole = fills_member(old_stretch) and fills_member(new_stretch)
+    return (whole and not odd) or equal_contents(old_stretch, new_stretch)
+
+
+def check_http_head(full: Record, revisit: Record) -> Iterator[str]:
+    """Where the body begins that the reference is to lead to; no proof on bytes can tell."""
+    head = full.http.raw if full.http is not None else b""
+    if b"".join(revisit.chunks()) != head:
+        yield "http-head"
+
+
+def check_replaced(stretch: Stretch, full: Record, revisit: Record) -> Iterator[str]:
+    """What a revisit does not give back of a full record, which lies in `stretch`, alone or not."""
+    crc = whole_crc32(full)
+    try:
+        if restore_header(revisit.header) != full.header.raw:
+            yield "header"
+        if replaced_crc32(revisit.header) != crc:
+            yield "checksum"
+    except MalformedRecord:
+        yield "header"
+    if is_damaged(revisit) or is_damaged(full):
+        yield "altered"
+    if not full.findings and compression_of(stretch.window, full.offset) is not None:
+        size = len(full.header.raw) + full.body.size + len(RECORD_END)
+        if not holds_only(stretch.window, full.offset, full.length, crc32=crc, size=size):
+            yield "between"
+
+
+def whole_crc32(record: Record) -> int:
+    """The CRC-32 of header, block and the two line ends that close a record."""
+    crc = isal_zlib.crc32(record.header.raw)
+    for piece in record.chunks():
+        crc = isal_zlib.crc32(piece, crc)
+    return isal_zlib.crc32(RECORD_END, crc)

@@ -1,14 +1,20 @@
-"""Full records and the revisits of ours that stand for them: whether one is the other's, and new
-revisits for the same record.
+"""Full records and the revisits of ours that stand for them: whether one is the other's, new
+revisits for the same record, and what is restored in one file, with its proof.
 
 `pinakes.warc.rebuilding` makes the record again.
 """
 
 from __future__ import annotations
 
-from pinakes.dedupe.validate.file_pairs import whole_crc32
+from collections.abc import Iterator
+
+from pinakes.catalog.declared import has_declared_digest
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.references.originals import Originals
+from pinakes.dedupe.validate.stretches import whole_crc32
 from pinakes.errors import DigestMismatch, MalformedRecord, at_place
-from pinakes.warc.changed_revisit import OldRevisit, revisit_of_ours
+from pinakes.rewrite.replace import Replacement
+from pinakes.warc.changed_revisit import OldRevisit, old_revisit, revisit_of_ours
 from pinakes.warc.header import Header
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import (
@@ -17,6 +23,11 @@ from pinakes.warc.revisit import (
     replaced_crc32,
     restore_header,
 )
+from pinakes.warc.source import Source
+
+from .proofs import require_given_back
+from .replaced_records import ReplacedRecords
+from .restore import RestoreCount, restorations
 
 
 def is_given_back(ours: OldRevisit, record: Record) -> bool:
@@ -61,4 +72,46 @@ def other_body(file: str, offset: int, revisit_file: str, revisit_offset: int) -
         file=revisit_file,
         offset=revisit_offset,
         kind="the new original has another body",
+    )
+
+
+class Restoring:
+    """The restorations of one file; `check` is asked of what was written."""
+
+    def __init__(
+        self,
+        originals: Originals,
+        files: ArchiveFiles,
+        count: RestoreCount,
+        *,
+        foreign: bool = False,
+    ) -> None:
+        """`foreign`: those that crawlers wrote, too; `count` is filled on the way."""
+        self._originals = originals
+        self._files = files
+        self._count = count
+        self._foreign = foreign
+        self._replaced = ReplacedRecords()
+
+    def replacements(self, source: Source) -> Iterator[Replacement]:
+        """The revisits as full records, in order of offset."""
+        return self._replaced.noted(
+            restorations(source, self._originals, self._files, self._count, foreign=self._foreign)
+        )
+
+    def check(self, before: Source, after: Source) -> None:
+        """Raise DigestMismatch unless the new file gives the old one back, and the bodies of what
+        crawlers wrote have the digests that they declare."""
+        if self._count.foreign or self._count.changed:
+            self._replaced.check(before, after, self._count.ordinals, _fits)
+        else:
+            require_given_back(before, after)
+
+
+def _fits(old: Record, new: Record) -> bool:
+    ours = revisit_of_ours(old)
+    if ours is not None and is_given_back(ours, new):
+        return True
+    return old_revisit(old) == old_revisit(new) and has_declared_digest(
+        old.header.payload_digest, new
     )

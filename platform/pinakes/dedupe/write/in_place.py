@@ -22,6 +22,7 @@ from pinakes.archive_store.located import local_path
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
 from pinakes.dedupe.references.resolution import Reference, Resolution
+from pinakes.dedupe.references.values import ALGORITHM, FULL_TYPES, body_of, full_of
 from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
@@ -29,14 +30,11 @@ from pinakes.rewrite.replace import Replacement
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.opening import open_source
 from pinakes.warc.packages.paths import split_member
-from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .rewriting import Replacements, rewrite_to
-
-_BODY_DIGEST = "sha256"
-_FULL = frozenset({"response", "resource"})
 
 
 class Staged(NamedTuple):
@@ -129,16 +127,18 @@ class InPlaceRewriting:
         }
         for name, offset, inner in sorted(places):
             source = self._files.source(name)
-            record = read_record(source, offset, inner_offset=inner, digests=(_BODY_DIGEST,))
-            if isinstance(record, Record) and record.type in _FULL:
-                self._resolution.add_full(record, _body_of(record), stays=True)
+            record = read_record(source, offset, inner_offset=inner, digests=(ALGORITHM,))
+            self._add_full(record)
 
     def _add_unchanged(self) -> None:
         for path in self._unchanged:
             with open_source(path) as source:
-                for record in iter_records(source, digests=(_BODY_DIGEST,)):
-                    if isinstance(record, Record) and record.type in _FULL:
-                        self._resolution.add_full(record, _body_of(record), stays=True)
+                for record in iter_records(source, digests=(ALGORITHM,)):
+                    self._add_full(record)
+
+    def _add_full(self, record: Item | None) -> None:
+        if isinstance(record, Record) and record.type in FULL_TYPES:
+            self._resolution.add_full(*full_of(record, body_of(record), stays=True))
 
     def _first_astray(self) -> Reference | None:
         outcomes = self._resolution.outcomes()
@@ -166,10 +166,6 @@ class InPlaceRewriting:
             _swap_one(self._staged[0])
             done.append(self._staged.pop(0).path)
         return done
-
-
-def _body_of(record: Record) -> str:
-    return record.payload_digest(_BODY_DIGEST).hex
 
 
 def _refuse_another_rewriting(path: Path, kept: Path, fresh: Path) -> None:

@@ -22,7 +22,7 @@ from pinakes.warc.revisit import Original, Unwritable, original_of
 from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
 
-from .whole_records import damaged, inflates, read_whole
+from .proofs import damaged, inflates, read_whole
 
 _KEPT_ORIGINALS = 1 << 16
 _KEPT_BOOKS = 64

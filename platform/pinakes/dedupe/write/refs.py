@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import attrgetter
 
-from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
-from pinakes.dedupe.validate.stretches import holds_only
+from pinakes.dedupe.validate.stretches import cut_apart, holds_only, pieces_of
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
@@ -31,9 +30,8 @@ from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
-from .provable import why_left
+from .proofs import damaged, inflates, why_left
 from .proven_originals import FindOriginal, KnownOriginal, Unproven, prove, record_not_there
-from .whole_records import damaged, inflates
 
 DEFAULT_MIN_SAVING_BYTES = 64
 _PIECE_STRETCHES = 64

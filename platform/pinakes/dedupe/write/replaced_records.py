@@ -10,8 +10,8 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
-from pinakes.dedupe.decide.compare import equal_streams
 from pinakes.errors import DigestMismatch
+from pinakes.rewrite.file_parts import equal_blocks
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -93,9 +93,7 @@ def _require_equal(before: Source, after: Source, start: int, end: int, shift: i
 
 
 def _are_equal(old: Record, new: Record) -> bool:
-    if old.header.raw != new.header.raw or old.block_size != new.block_size:
-        return False
-    return equal_streams(map(bytes, old.chunks()), map(bytes, new.chunks()))
+    return old.header.raw == new.header.raw and equal_blocks(old, new)
 
 
 def _wrong(before: Source, offset: int) -> DigestMismatch:

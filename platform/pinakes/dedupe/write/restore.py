@@ -21,7 +21,7 @@ from pinakes.dedupe.references.originals import (
     named_by,
     wanted_by,
 )
-from pinakes.dedupe.validate.shared_members import cut_apart, pieces_of
+from pinakes.dedupe.validate.stretches import cut_apart, pieces_of
 from pinakes.errors import (
     DigestMismatch,
     InputRefused,
@@ -45,7 +45,7 @@ from pinakes.warc.revisit import Unwritable, is_ours
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
-from .provable import require_provable
+from .proofs import require_provable
 
 _UNPROVEN = (UnresolvedReference, DigestMismatch, MalformedRecord)
 Pieces = Iterable[bytes | memoryview]

@@ -1,7 +1,10 @@
-"""Rewriting whole archive files with replacements: proven on raw bytes, then published."""
+"""Rewriting whole archive files with replacements: proven on raw bytes, then published; and the
+duplicates that a manifest names, by archive file.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -11,7 +14,9 @@ from typing import BinaryIO, cast
 from pinakes.archive_store.local.files import sha256_of
 from pinakes.archive_store.local.whole_files import OutputFolder
 from pinakes.archive_store.located import file_on_disk, local_path, output_name
+from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
+from pinakes.index.manifest import ManifestLine, parse_line, place_of
 from pinakes.rewrite.new_file import NewFiles, publish_checked
 from pinakes.rewrite.replace import (
     Replacement,
@@ -21,12 +26,16 @@ from pinakes.rewrite.replace import (
 from pinakes.warc.file_names import is_remote
 from pinakes.warc.source import Source
 
-from .given_back import require_given_back, require_revisits
+from .proofs import require_given_back, require_revisits
+from .proven_originals import Place
 from .refs import RefsCount
 
 Replacements = Callable[[Source], Iterator[Replacement]]
 Check = Callable[[Source, Source], None]
 """Of the old file and the new; raises DigestMismatch."""
+
+_COPY_NUMBER = 7
+_FIRST_COPY = 2
 
 
 def refuse_equal_names(places: Iterable[str]) -> None:
@@ -115,3 +124,67 @@ def _is_same_file(target: Path, path: Path) -> bool:
         return target.samefile(path)
     except NotADirectoryError:  # in a package
         return False
+
+
+class Duplicates:
+    """Lines with a copy number above 1, by the name of their file, in order of offset.
+
+    Kept as text, and taken apart when their file is rewritten: a line as text takes a fifth of the
+    memory, and most lines of a manifest are of no duplicate.
+    """
+
+    def __init__(self) -> None:
+        self.places: set[Place] = set()
+        self.files: set[str] = set()
+        self._texts: dict[str, list[tuple[int, int, int, str]]] = defaultdict(list)
+        self._names: dict[str, list[str]] = defaultdict(list)
+
+    @classmethod
+    def read(cls, manifest: Path, files: ArchiveFiles) -> Duplicates:
+        """Read a manifest; `files` says which file each of its names means.
+
+        Raises:
+            MalformedRecord: for what is no manifest line.
+        """
+        result = cls()
+        names: dict[str, str] = {}
+        with manifest.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+            for number, text in enumerate(lines, 1):
+                columns = text.split(None, _COPY_NUMBER + 1)
+                name = names.get(columns[0]) if columns else None
+                if name is None:
+                    if text.isspace():
+                        continue
+                    # The first line of each file is read in full.
+                    name = names[columns[0]] = parse_line(text, number=number).file
+                if len(columns) > _COPY_NUMBER and columns[_COPY_NUMBER].isdecimal():
+                    result._add(name, columns, text, number)
+        result.files.update(names.values())
+        for name in result.files:
+            result._texts[name].sort(key=lambda entry: entry[:3])
+            path = files.path_of(name)
+            if path is not None:
+                result._names[os.path.realpath(path)].append(name)
+        return result
+
+    def _add(self, name: str, columns: list[str], text: str, number: int) -> None:
+        if int(columns[_COPY_NUMBER]) < _FIRST_COPY:
+            return
+        if " inner=" in text or not columns[1].isdecimal():
+            _, offset, inner = place_of(parse_line(text, number=number))
+        else:
+            offset, inner = int(columns[1]), 0
+        self.places.add((name, offset, inner))
+        self._texts[name].append((offset, inner, number, text))
+
+    def names_of(self, place: str) -> list[str]:
+        """The names that the manifest has for the file at this place: none, one, seldom more."""
+        if place in self.files:
+            return [place]
+        return self._names.get(os.path.realpath(place), [])
+
+    def lines_of(self, place: str) -> Iterator[ManifestLine]:
+        """The duplicates in this file, in order of offset."""
+        for name in self.names_of(place)[:1]:
+            for _, _, number, text in self._texts[name]:
+                yield parse_line(text, number=number)

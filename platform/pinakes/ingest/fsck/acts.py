@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import partial
 
 from pinakes.acts.act import Act
-from pinakes.acts.actor import Actor
-from pinakes.acts.asides import clear_dead_asides, dead_asides
-from pinakes.acts.leases import read_lease
+from pinakes.acts.actor import Actor, read_lease
+from pinakes.acts.generations import clear_dead_asides, dead_asides
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl
 from pinakes.catalog.file_counts import put_landed_counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pinakes.acts.actor import Actor
-from pinakes.acts.asides import COPY
+from pinakes.acts.generations import COPY
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
 from pinakes.catalog.kept_repairs import (

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import BinaryIO, TypeVar
 
 from pinakes.acts.actor import Actor
-from pinakes.acts.asides import KEPT, aside_token
+from pinakes.acts.generations import KEPT, aside_token
 from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_rows import FileEntry

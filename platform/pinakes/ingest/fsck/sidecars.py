@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from pinakes.acts.asides import SIDECAR, aside_token
+from pinakes.acts.generations import SIDECAR, aside_token
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore, AsideFile
 from pinakes.catalog.file_records import read_rows_anew

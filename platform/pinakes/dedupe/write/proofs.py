@@ -1,23 +1,30 @@
-"""A record read from its first byte to its last: the proof that its body is there.
+"""What is proven: of a record, that its body is there; of a rewritten file, that it gives back the
+old one.
 
-`read_head` believes what the trailer of a gzip member states.  Here the bytes are asked: each
-member is inflated whole, and by an inflater that refuses what zlib refuses; see
-docs/adr/0005-proof.md.
+A record is read from its first byte to its last.  `read_head` believes what the trailer of a gzip
+member states.  Here the bytes are asked: each member is inflated whole, and by an inflater that
+refuses what zlib refuses; see docs/adr/0005-proof.md.
+
+A rewritten file is asked before anybody may read it.  DigestMismatch: no.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from deflate import DeflateError, gzip_decompress
 
+from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
 from pinakes.dedupe.validate.raw_frames import MAGIC as ZSTD_MAGIC
 from pinakes.dedupe.validate.raw_frames import Frames, NoMember
-from pinakes.dedupe.validate.raw_units import inflate_strictly
-from pinakes.errors import MalformedRecord
+from pinakes.dedupe.validate.raw_proof import RawProof, compare_raw
+from pinakes.dedupe.validate.raw_units import COMPRESSIONS, inflate_strictly
+from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
 from pinakes.warc.compression.gzip_members import GZIP_MAGIC
+from pinakes.warc.compression.members import compression_at, why_not_written
+from pinakes.warc.compression.port import Compression
 from pinakes.warc.header import Header
 from pinakes.warc.heads import RecordHead, head_in, head_of, read_head
 from pinakes.warc.reader import read_record
@@ -174,3 +181,60 @@ def _inflated(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:
     if source.view(offset, 4) == ZSTD_MAGIC:
         return source.once(Frames).inflate(offset)
     return inflate_strictly(source, offset)
+
+
+def why_left(source: Source, compression: Compression | None) -> str:
+    """Why a record that is compressed so, or not, stays as it is; nothing where it need not."""
+    if compression is not None and compression.NAME not in COMPRESSIONS:
+        return f"in {compression.NAME}"
+    return why_not_written(source, compression)
+
+
+def require_provable(source: Source, offset: int) -> None:
+    """Raise InputRefused where the record at `offset` stays as it is."""
+    why = why_left(source, compression_at(source, offset))
+    if why:
+        raise InputRefused(f"not rewritten: {why}", file=source.name, offset=offset)
+
+
+def require_given_back(before: Source, after: Source) -> None:
+    """The new file gives the old one back, byte for byte."""
+    _require_bytes(before, compare_raw(before, after))
+
+
+def require_revisits(before: Source, after: Source, bodies: Sequence[str]) -> None:
+    """The same; each body left out has the SHA-256 of its original's: `bodies`, in order.
+
+    And behind damage, every record is still read.
+    """
+    proof = compare_raw(before, after, bodies)
+    _require_bytes(before, proof)
+    if proof.behind_damage:
+        require_records(before, after)
+
+
+def require_records(before: Source, after: Source, bodies: Sequence[str] | None = None) -> None:
+    """The new file gives the old one back, byte for byte and record by record.
+
+    `bodies` as `require_revisits`; None where nothing is left out.
+    """
+    found = Comparison()
+    compare_files(before, after, None, found, bodies=bodies)
+    if found.discrepancies:
+        first = found.discrepancies[0]
+        raise DigestMismatch(
+            f"the new file is not what it should be ({first.code}: {first.message}); "
+            "nothing was changed",
+            file=before.name,
+            offset=first.offset,
+        )
+
+
+def _require_bytes(before: Source, proof: RawProof) -> None:
+    if proof.difference is not None:
+        raise DigestMismatch(
+            f"the new file would not give this one back ({proof.difference.what}); "
+            "nothing was changed",
+            file=before.name,
+            offset=proof.difference.before,
+        )

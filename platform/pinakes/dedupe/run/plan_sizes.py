@@ -1,4 +1,5 @@
-"""What a run takes on disk until old generations are dropped: part of its forecast.
+"""What `dedupe --plan` counts besides savings: disk until old generations are dropped, and captures
+of one entity in other chunks.
 
     archive files   new generations, beside the old ones
     sidecars        theirs
@@ -7,19 +8,28 @@
 
 Rows are counted as the embedded store keeps them.  Its log, some tens of megabytes while a run
 writes, is not in here: how large it gets depends on the order of the row keys.
+
+Bodies that differ in their chunks alone are not merged: docs/adr/0046-chunk-boundaries.md says why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 from pinakes.catalog.record_rows import location_of
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.hbase_schema.capture_cells import DedupeMark, Location, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
+from pinakes.index.external_sort import sort_outside_memory
 from pinakes.index.manifest import ManifestLine, format_line
+
+Entity = tuple[bytes, int, bytes, int]
+"""SHA-256 without the chunks, status, SHA-256 as stored, length in the file."""
 
 _RUN = "dedupe-20200101T000000-01234567"
 _RECORD_ID = "<urn:uuid:01234567-0123-0123-0123-0123456789ab>"
@@ -29,6 +39,35 @@ _CELL_BYTES = 12
 """What SQLite adds to a cell: lengths, and its number in the page."""
 _FILLED = 0.9
 """How full pages of SQLite are after cells came in between others.  Measured."""
+
+
+class SameEntities(NamedTuple):
+    """Bodies that are those of others but for their chunks, and what their records take."""
+
+    records: int
+    bytes: int
+
+
+def count_same_entities(rows: Iterable[SidecarRow]) -> SameEntities:
+    """Count the bodies that merging by entity would save, each once; of an entity one stays."""
+    records = size = 0
+    ordered = sort_outside_memory(_entities(rows))
+    for _, copies in groupby(ordered, key=itemgetter(0, 1)):
+        bodies = groupby(copies, key=itemgetter(2))
+        next(bodies)
+        for _, same in bodies:
+            *_, length = next(same)
+            records += 1
+            size += length
+    return SameEntities(records, size)
+
+
+def _entities(rows: Iterable[SidecarRow]) -> Iterator[Entity]:
+    for row in rows:
+        if row.type != "response" or row.is_replaced or row.skip is not None:
+            continue
+        if row.dechunked_sha256 is not None and row.sha256 is not None:
+            yield row.dechunked_sha256, row.status or 0, row.sha256, row.length
 
 
 @dataclass(slots=True)

@@ -1,10 +1,13 @@
-"""Digests that count as equal unread, in `resolve_collisions`; and those that do not.
+"""Data between the steps of `resolve_collisions`: a digest's lines and shards.
 
-    s SECOND           the first capture of a digest         from digests to where they are read
-    x                  a collision                           from there to the report
+    d DIGEST           a shard that a map has begun, or a line       from the maps
+    f FILE             a line, its role, and to which shard          from maps and digests
+    d DIGEST # SHARD   a line and its body (`bodies`)                from the files
+    s SECOND           the first capture of a digest                 from digests to its file
+    x                  a collision                                   from there to the report
 
-A line that agrees with the first of its digest is settled without reading its body.  Other lines
-are compared with a copy of the first.
+A line that agrees with the first of a digest that is believed is settled without reading its body.
+Other lines are compared with a copy of the first.
 """
 
 from __future__ import annotations
@@ -13,21 +16,59 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from pinakes.dedupe.decide.bodies import BodyReader
-from pinakes.dedupe.decide.second_digests import MOST_READ, find_collision
-from pinakes.dedupe.decide.trust import Trust, second_digest
+from pinakes.dedupe.decide.trust import MOST_READ, Trust, find_collision, second_digest
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
-from pinakes.mr_jobs.lines.bodies import COPY, LEADER, MEMBER, line_text, text_line
+from pinakes.mr_jobs.lines.bodies import COPY, LEADER, MEMBER, line_text, settled, text_line
 from pinakes.mr_jobs.lines.collisions import collision_text
-from pinakes.mr_jobs.lines.settled import settled
-from pinakes.mr_jobs.lines.shards import to_read
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, sortable, sortable_place
+
+FILE, DIGEST = b"f", b"d"
+"""Prefixes of keys, after `SETTLED`: a file to read, a digest to compare."""
+
+SHARD, LINE = b"0", b"1"
+"""Prefixes of a digest's values: started shards sort before its lines."""
+
+LEADS = b"L"
+"""In place of a shard, before the place of a line that others were settled with."""
 
 SECOND, COLLISION = b"s", b"x"
 """Prefixes of keys."""
-
 _SHARD = b"99999999"
-Pair = tuple[bytes, bytes]
+
+
+class OftenDigest:
+    """A digest that is frequent in a map: keeps the first line by place."""
+
+    __slots__ = ("first", "leads", "lines", "place")
+
+    def __init__(self, place: bytes, first: ManifestLine) -> None:
+        self.place = place
+        self.first = first
+        self.lines = 0
+        self.leads = False
+
+    def take(self, place: bytes, line: ManifestLine) -> ManifestLine:
+        """Add a line; return the one that is not the first."""
+        self.lines += 1
+        if place < self.place:
+            self.place, self.first, line = place, line, self.first
+        return line
+
+
+def lines_of(values: Iterable[bytes], begun: set[bytes]) -> Iterator[ManifestLine]:
+    """The lines of a digest; before the first, shards that maps started are put in `begun`."""
+    for value in values:
+        if value.startswith(SHARD):
+            begun.add(value[1:])
+        else:
+            yield text_line(value.split(SEPARATOR, 3)[3])
+
+
+def to_read(line: ManifestLine, role: bytes, to: bytes) -> tuple[bytes, bytes]:
+    """A line, keyed by its file, and the key to which its body is sent."""
+    place = b"%020d%020d" % (line.offset, line.inner_offset)
+    return FILE + sortable(line.file), SEPARATOR.join((place, to, role, line_text(line)))
 
 
 def noted(line: ManifestLine) -> Iterator[Pair]:
