@@ -15,8 +15,8 @@ from local_cluster.operate import PATIENCE_S, down, states, up
 from local_cluster.preparation import prepare
 from local_cluster.state import have_layout, locked, read_layout
 from local_cluster.supervise import supervise
-from pinakes.cli.frame.actions import action_parsers
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import action_parsers
 from pinakes.cli.frame.output import Console
 from pinakes.config import user_folder
 

@@ -13,7 +13,6 @@ SOFTWARE = f"pinakes {__version__}"
 """What files and runs are said to have been written by."""
 
 if TYPE_CHECKING:
-    from pinakes.application.captures import Capture, LookupAnswer
     from pinakes.application.checking import StoreFinding
     from pinakes.application.crawls import CrawlSummary, StoredFile
     from pinakes.application.deduping import DedupeRun
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from pinakes.application.on_files import DedupedFile, DedupeResult, dedupe_files
     from pinakes.application.restoring import RestoredFile, RestoreResult, restore_files
     from pinakes.application.store import Store, open_store, restore_backup
+    from pinakes.application.store_reading import Capture, LookupAnswer
     from pinakes.application.wacz_told import ImportRun
     from pinakes.backup.making import BackupReport
     from pinakes.backup.restoring import RestoreReport
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pinakes.export.exporting import ExportReport
     from pinakes.index.manifest import ManifestLine, format_line, parse_line
     from pinakes.index.scan import iter_manifest
+    from pinakes.rewrite.recompress_file import Recompression
     from pinakes.warc.digest import Digest, parse_digest
     from pinakes.warc.opening import open_source
     from pinakes.warc.reader import iter_records, read_record
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 # Public name → module that defines it.  A test compares the three lists.
 _EXPORTS = {
     "BackupReport": "pinakes.backup.making",
-    "Capture": "pinakes.application.captures",
+    "Capture": "pinakes.application.store_reading",
     "CrawlSummary": "pinakes.application.crawls",
     "DamagedStretch": "pinakes.warc.record",
     "DedupeResult": "pinakes.application.on_files",
@@ -52,9 +53,10 @@ _EXPORTS = {
     "ImportRun": "pinakes.application.wacz_told",
     "IngestPlan": "pinakes.application.landing_plan",
     "IngestRun": "pinakes.application.landing_loop",
-    "LookupAnswer": "pinakes.application.captures",
+    "LookupAnswer": "pinakes.application.store_reading",
     "ManifestLine": "pinakes.index.manifest",
     "PinakesError": "pinakes.errors",
+    "Recompression": "pinakes.rewrite.recompress_file",
     "Record": "pinakes.warc.record",
     "RestoreResult": "pinakes.application.restoring",
     "RestoredFile": "pinakes.application.restoring",
@@ -95,6 +97,7 @@ __all__ = [
     "LookupAnswer",
     "ManifestLine",
     "PinakesError",
+    "Recompression",
     "Record",
     "RestoreReport",
     "RestoreResult",

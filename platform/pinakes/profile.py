@@ -54,11 +54,8 @@ class Stores:
     bulk_loading: Callable[[], BulkLoading] | None
     """How rows are loaded into servers in bulk (`Raises` ConfigError); None: rows are in a file
     here."""
-
-    @property
-    def are_remote(self) -> bool:
-        """Whether a call waits for servers."""
-        return self.bulk_loading is not None
+    are_remote: bool
+    """Whether a call waits for servers."""
 
 
 @contextmanager
@@ -87,6 +84,7 @@ def open_stores(
             reopen=partial(open_stores, configuration),
             space=SortSpace(memory_bytes=configuration.spill_bytes, folder=configuration.temp_dir),
             bulk_loading=None if is_embedded else partial(bulk_loading, configuration),
+            are_remote=not is_embedded,
         )
 
 

@@ -214,6 +214,17 @@ class Workers(Generic[Task, Answer]):
                     worker.process.kill()
 
 
+def in_order(answers: Iterable[tuple[int, Answer]]) -> Iterator[Answer]:
+    """Numbered answers by their numbers, from 0; one that is early waits for those before it."""
+    early: dict[int, Answer] = {}
+    due = 0
+    for number, answer in answers:
+        early[number] = answer
+        while due in early:
+            yield early.pop(due)
+            due += 1
+
+
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     """A process that begins here does not see Ctrl-C before it ignores it."""

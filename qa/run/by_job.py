@@ -33,6 +33,7 @@ from pinakes.mr_jobs.driver.submission import job_folder
 from pinakes.profile import open_folder
 from pinakes.qa.browsers.kept import keep_image
 from pinakes.qa.results import JudgedPair, decode_pair
+from pinakes.qa.run.lookers import Answer, Lookers, Task
 from pinakes.qa.sample import Drawn
 
 from .judge_pages import JudgePagesJob, encode_page
@@ -40,6 +41,7 @@ from .plan import Pair, RunPlan, encode_plan
 
 PAGES_A_TASK = 50
 PAGES_A_WAVE = 2_000
+_LOST = "each task with this page failed"
 _MAY_FAIL = ("-D", "mapreduce.map.failures.maxpercent=100")
 _IMAGE = re.compile(r"([0-9a-f]{64})\.png")
 OnPercent = Callable[[float], None]
@@ -196,3 +198,18 @@ def _of_pages(
                 f"a task returned {len(judged)} of {len(asked)} pairs", file=drawn.page.url
             )
     return found
+
+
+def lookers_by_job(
+    configuration: Configuration,
+    folder: Path,
+    around: Callable[[str], AbstractContextManager[Callable[[float], None]]],
+) -> Lookers:
+    """Tasks on YARN, in waves; `around` shows one, and takes percents."""
+
+    def look(plan: RunPlan, tasks: Iterable[Task]) -> Iterator[Answer]:
+        by_job = PagesByJob(configuration, "hadoop", folder, around=around)
+        for drawn, pairs in by_job.judge(plan, ((task.drawn, task.pairs) for task in tasks)):
+            yield Answer(drawn, pairs, None if pairs else _LOST)
+
+    return look

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from verbs_here import call_here
 
-from pinakes.cli.frame.command_tree import Command, read_command
-from pinakes.cli.frame.manual_page import manual_page
+from pinakes.cli.frame.manual_page import Command, manual_page, read_command
 from pinakes.cli.parsers import whole_parser
 from pinakes.cli.verbs import VERBS
 

@@ -6,17 +6,13 @@ import gzip
 import hashlib
 import io
 import json
-import multiprocessing
-import time
 from pathlib import Path
 
 import pytest
 
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.processes import advance_of, process_pool, result_of
 from pinakes.index.manifest import ManifestLine, parse_line
-from pinakes.workers import SharedCounts
 
 BODY = b"<p>hello"
 HTTP = b"HTTP/1.1 200 OK\r\n\r\n"
@@ -222,23 +218,6 @@ def test_a_run_that_is_stopped_leaves_no_file(one: Path, monkeypatch: pytest.Mon
     assert [path.name for path in one.parent.iterdir()] == ["a.warc.gz"]
 
 
-def test_processes_end_when_their_block_is_left_early() -> None:
-    def leave_early() -> None:
-        with process_pool(2) as pool:
-            for _ in range(5):
-                pool.submit(time.sleep, 3600)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        leave_early()
-    assert multiprocessing.active_children() == []
-
-
-def test_processes_raise_what_their_work_raised() -> None:
-    with process_pool(2) as pool, pytest.raises(ZeroDivisionError):
-        pool.submit(divmod, 1, 0).result()
-
-
 def test_manifests_are_read_as_if_they_were_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -253,17 +232,3 @@ def test_manifests_are_read_as_if_they_were_one(
     by_whole = capsys.readouterr().out
     assert main(["-q", "resolve", "--process", *parts]) == Exit.DONE
     assert capsys.readouterr().out == by_whole
-
-
-def _advance(number: int) -> int:
-    advance_of(number)(number + 1)
-    return number
-
-
-def test_processes_of_a_pool_count_what_the_parent_shows() -> None:
-    counts = SharedCounts(3)
-    with process_pool(2, counts) as pool:
-        work = [pool.submit(_advance, number) for number in range(3)]
-        assert [result_of(future, lambda: None) for future in work] == [0, 1, 2]
-    assert counts.counted() == 6
-    assert counts.counted() == 0

@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.exits import Exit, Repeats
 from pinakes.cli.frame.output import Console, ConsoleHandler, escape_controls, printable
-from pinakes.cli.frame.repeats import Repeats
 from pinakes.errors import (
     ConfigError,
     InputRefused,

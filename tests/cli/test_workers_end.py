@@ -5,18 +5,21 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 import working
 
-from pinakes.cli.frame.processes import process_pool, result_of
+from pinakes.application.parts import iter_parts
 from pinakes.errors import StoreUnavailable
+from pinakes.warc.file_progress import no_advance
 from pinakes.workers import Died, Workers
 
 LONG_S = 300.0
@@ -85,33 +88,83 @@ def test_what_processes_advance_is_told_also_of_one_that_died() -> None:
         assert workers.advanced() == 0
 
 
-def _end_by_kill() -> None:
+def part_of(work: Callable[[], object], file: str, out: BinaryIO, *_: object) -> None:
+    work()
+    out.write(file.encode())
+
+
+def end_by_kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_pool_whose_process_is_killed_says_so() -> None:
-    with pytest.raises(StoreUnavailable, match="a process ended early"), process_pool(2) as pool:
-        result_of(pool.submit(_end_by_kill), lambda: None)
+def parts(files: list[str], work: Callable[[], object]) -> Iterator[Path]:
+    write = partial(part_of, work)
+    for part, _ in iter_parts(files, write, processes=2, folder=None, begin=lambda: no_advance):
+        yield part
 
 
-def test_a_pool_ends_when_who_asked_is_killed() -> None:
+def test_parts_come_in_the_order_of_files_and_go() -> None:
+    files = ["a", "b", "c"]
+    seen = [(part, part.read_text()) for part in parts(files, lambda: None)]
+    assert [text for _, text in seen] == files
+    assert not any(part.exists() for part, _ in seen)
+
+
+def test_a_part_whose_process_is_killed_says_so() -> None:
+    with pytest.raises(StoreUnavailable, match="a process ended early"):
+        list(parts(["a", "b"], end_by_kill))
+
+
+def test_processes_that_write_parts_end_when_their_loop_is_left_early() -> None:
     heard, told = multiprocessing.Pipe(duplex=False)
 
-    def ask_and_be_killed() -> None:
-        with process_pool(2) as pool:
-            for _ in range(2):
-                pool.submit(told.send, None).result()
-            for process in multiprocessing.active_children():
-                told.send(process.pid)
-            pool.submit(time.sleep, LONG_S)
-            os.kill(os.getpid(), signal.SIGKILL)
+    def work() -> None:
+        told.send(None)
+        time.sleep(LONG_S)
 
-    asking = multiprocessing.get_context("fork").Process(target=ask_and_be_killed)
+    def leave_early() -> None:
+        written = parts(["a", "b"], work)
+        with closing(written):
+            threading.Timer(0, lambda: (heard.recv(), signal.raise_signal(signal.SIGINT))).start()
+            list(written)
+
+    with pytest.raises(KeyboardInterrupt):
+        leave_early()
+    assert multiprocessing.active_children() == []
+
+
+def test_processes_that_write_parts_raise_what_their_work_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(parts(["a", "b"], partial(divmod, 1, 0)))
+
+
+def test_what_parts_have_advanced_is_told() -> None:
+    advanced: list[int] = []
+
+    def write(file: str, out: BinaryIO, tell: object, advance: Callable[[int], None]) -> None:
+        advance(int(file))
+
+    list(
+        iter_parts(["1", "2", "3"], write, processes=2, folder=None, begin=lambda: advanced.append)
+    )
+    assert sum(advanced) == 6
+
+
+def test_processes_that_write_parts_end_when_who_asked_is_killed() -> None:
+    heard, told = multiprocessing.Pipe(duplex=False)
+
+    def work() -> None:
+        told.send(os.getpid())
+        time.sleep(LONG_S)
+
+    asking = multiprocessing.get_context("fork").Process(
+        target=lambda: list(parts(["a", "b"], work))
+    )
     asking.start()
-    asking.join()
     told.close()
-    assert [heard.recv() for _ in range(2)] == [None, None]
     left = [heard.recv() for _ in range(2)]
+    asking.kill()
+    asking.join()
     try:
         # They have what tells, too: it is closed when the last of them has ended.
         assert heard.poll(LONG_S / 2)

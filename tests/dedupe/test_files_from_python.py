@@ -13,6 +13,7 @@ from warc_sets import OTHER, ArchiveFile, Rec, write_set
 import pinakes
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
+from pinakes.dedupe.run.run_report import FILES_STEPS
 from pinakes.errors import ConfigError
 
 LATER = "2021-01-01T00:00:00Z"
@@ -44,6 +45,26 @@ def test_it_writes_what_the_verb_writes(
     sizes = [sum(map(len, tree(folder).values())) for folder in (before, tmp_path / "ours")]
     assert (result.size, result.saved_bytes) == (sizes[0], sizes[0] - sizes[1])
     assert (result.left_full, result.problems) == ({}, ())
+
+
+def test_it_tells_of_files_and_problems_and_steps(before: Path, tmp_path: Path) -> None:
+    told: list[object] = []
+    steps: list[str] = []
+
+    class Noted:
+        def begin(self, step: str, total_bytes: int) -> None:
+            steps.append(step.partition(", ")[2])
+
+        def advance(self, count: int) -> None:
+            pass
+
+    missing = tmp_path / "missing.warc"
+    result = pinakes.dedupe_files(
+        [before, missing], tmp_path / "out", tell=told.append, progress=Noted()
+    )
+    assert [one for one in told if isinstance(one, pinakes.DedupedFile)] == list(result.files)
+    assert [one for one in told if isinstance(one, pinakes.PinakesError)] == list(result.problems)
+    assert steps == list(FILES_STEPS)
 
 
 def test_counting_only(before: Path, tmp_path: Path) -> None:

@@ -29,9 +29,9 @@ from killing import dies, tree
 from steps_here import INLINE, run_by, steps_here
 from zstandard import ZstdCompressionDict
 
+from pinakes.application.recompressing import without_clashes
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.verbs.zstd_convert import without_clashes
 from pinakes.config import load_configuration
 from pinakes.errors import ConfigError, DigestMismatch
 from pinakes.mr_jobs.driver.running import JobRequest

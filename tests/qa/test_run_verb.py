@@ -66,7 +66,7 @@ def at(landed: Scene, monkeypatch: pytest.MonkeyPatch) -> dict[str, At]:
         sides = [Shown(f"replay:{generation}", at) for generation in ("before", "current")]
         yield PageJudge(sides, folder, run=plan.run)
 
-    monkeypatch.setattr("pinakes.cli.verbs.qa_lookers.open_judge", open_judge)
+    monkeypatch.setattr("pinakes.qa.run.lookers.open_judge", open_judge)
     return happens
 
 

@@ -10,8 +10,8 @@ import pytest
 from killing import in_child
 from store_profiles import Land, landing
 
+from pinakes.application import dedupe_workers
 from pinakes.cli import main
-from pinakes.cli.verbs import dedupe_workers
 from pinakes.dedupe.run.file_rewriting import commit_file
 
 pytestmark = pytest.mark.large

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from scenes import Scene, make_scene
 from verbs_here import call_here
 
 from pinakes import PinakesError, open_store
+from pinakes.dedupe.run.run_report import STORE_STEPS
 from pinakes.errors import ConfigError
 
 
@@ -49,6 +51,28 @@ def test_as_the_verb(landed: Path, tmp_path: Path, compare: str) -> None:
         [run] = opened.dedupe(collection="news", compare=compare, min_file_saving=0)
     assert (run.files, run.revisits, run.dropped, run.problems) == (2, 8, (), ())
     assert visible(here) == visible(there)
+
+
+def test_processes_do_the_same_and_steps_are_told(landed: Path, tmp_path: Path) -> None:
+    alone, together = copy_of(landed, tmp_path / "alone"), copy_of(landed, tmp_path / "together")
+    steps: list[str] = []
+
+    class Noted:
+        def begin(self, step: str, total_bytes: int) -> None:
+            steps.append(step.partition(", ")[2])
+
+        def advance(self, count: int) -> None:
+            pass
+
+    with open_store(alone / "store") as opened:
+        [one] = opened.dedupe(collection="news", min_file_saving=0)
+    with open_store(together / "store") as opened:
+        [two] = opened.dedupe(
+            collection="news", min_file_saving=0, jobs=2, watched=lambda: nullcontext(Noted())
+        )
+    assert (two.files, two.revisits) == (one.files, one.revisits)
+    assert visible(together) == visible(alone)
+    assert steps == list(STORE_STEPS)
 
 
 def test_old_generations_go(landed: Path, tmp_path: Path) -> None:

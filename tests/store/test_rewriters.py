@@ -11,8 +11,8 @@ import pytest
 from killing import in_child
 from store_profiles import Land, landing
 
+from pinakes.application import dedupe_workers
 from pinakes.cli import main
-from pinakes.cli.verbs import dedupe_workers
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide import contents
 from pinakes.dedupe.decide.bodies import ArchiveBodies

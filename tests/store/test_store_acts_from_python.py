@@ -199,3 +199,29 @@ def test_what_is_found_is_mended(store: Path) -> None:
         assert (mended.code, mended.mended) == ("sidecar-missing", True)
         assert list(opened.check(full=True)) == []
     assert sidecar.exists()
+
+
+def test_recompression_does_as_the_verb_and_is_forecast(store: Path) -> None:
+    words = ("zstd", "compress", "c1", "--min-file-saving", "0", "--plan")
+    planned = by_verb(store, *words)
+    with open_store(store) as opened:
+        forecast = list(opened.recompress("c1", plan=True, min_file_saving=0))
+        assert [one.as_json() for one in forecast] == [
+            {name: one[name] for name in one.keys() - {"collection", "dictionary"}}
+            for one in planned
+        ]
+        before = [file.generation for file in opened.files("c1")]
+        written = list(opened.recompress("c1", min_file_saving=0))
+        assert {one.outcome for one in written} == {"written"}
+        assert [file.generation for file in opened.files("c1")] == [one + 1 for one in before]
+        assert not list(opened.check(full=True))
+        [left] = {one.outcome for one in opened.recompress("c1", min_file_saving=0)}
+        assert left == "left"
+        plain = list(opened.recompress("c1", level=None, plain=True))
+        assert {one.outcome for one in plain} == {"written"}
+        assert not list(opened.check(full=True))
+
+
+def test_an_unknown_crawl_is_not_recompressed(store: Path) -> None:
+    with open_store(store) as opened, pytest.raises(ConfigError, match="no crawl or collection"):
+        list(opened.recompress("c9"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,13 +16,21 @@ from pinakes.catalog.crawl_rows import (
     scan_crawls,
     scan_lost_crawls,
 )
+from pinakes.catalog.crawl_stats import CrawlStats, count_crawl
 from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
 from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed
+from pinakes.catalog.required_files import StoredRequirement, scan_required
+from pinakes.catalog.requirements import Requirements, read_requirements
+from pinakes.config import Configuration
+from pinakes.dedupe.run.plan import Plan
+from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
 from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.profile import Stores
+
+from .deduping import plan_of
 
 _MOST_REPORTS = 1000
 """At most so many reported captures that have not landed are listed."""
@@ -131,6 +139,45 @@ def read_reported(stores: Stores, crawl: str) -> Reported:
     elif landed or missing:
         numbers = {"reports_landed": landed, "reports_not_landed": missing}
     return Reported(numbers, listed, missing - len(listed))
+
+
+class Needs(NamedTuple):
+    """What a crawl requires of others, and they of it; and what its WACZ files say of that."""
+
+    state: str
+    found: Requirements
+    declared: list[StoredRequirement]
+
+
+def read_needs(stores: Stores, crawl: str) -> Needs:
+    """What a crawl requires.  Raises as `require_crawl`."""
+    entry = require_crawl(stores.rows, crawl)
+    of_it = (stores.rows, stores.archive, crawl, entry.facts.collection)
+    return Needs(entry.state, read_requirements(*of_it), list(scan_required(*of_it)))
+
+
+class CrawlStatistics(NamedTuple):
+    """What a crawl holds, what `dedupe` would make of it, and what each verb did to it."""
+
+    state: str
+    stats: CrawlStats
+    plan: Plan
+    acts: Mapping[str, Counter[str]]
+
+
+def read_statistics(stores: Stores, crawl: str, configuration: Configuration) -> CrawlStatistics:
+    """Count a crawl, with the duplicates that `dedupe` counts.  Raises as `require_crawl`."""
+    entry = require_crawl(stores.rows, crawl)
+    stats = count_crawl(stores.rows, stores.archive, crawl)
+    wanted = DedupeRequest(
+        collection=entry.facts.collection,
+        crawl=crawl,
+        min_saving_bytes=configuration.min_saving_bytes,
+        min_file_saving=configuration.min_file_saving,
+        policies=policies_text(configuration.dedupe),
+    )
+    acts = read_totals(stores.rows, crawl).by_verb
+    return CrawlStatistics(entry.state, stats, plan_of(stores, wanted), acts)
 
 
 def findings_of(found: CommitFindings) -> dict[str, int]:

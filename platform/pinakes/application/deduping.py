@@ -20,6 +20,8 @@ from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.profile import Stores
 
+from .dedupe_workers import executors
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupeRun:
@@ -80,25 +82,38 @@ def dedupe_runs(
     yield from runs.dedupe(request)
 
 
-def dedupe(stores: Stores, request: DedupeRequest, *, grace_ms: int | None) -> list[DedupeRun]:
-    """What each of `dedupe_runs` did, in this process."""
+def dedupe(
+    stores: Stores,
+    request: DedupeRequest,
+    *,
+    grace_ms: int | None,
+    jobs: int,
+    watched: Callable[[], AbstractContextManager[RunProgress]],
+) -> list[DedupeRun]:
+    """What each of `dedupe_runs` did, in this process or several."""
     dropped: list[str] = []
     done = []
-    for report in dedupe_runs(
-        stores, request, grace_ms=grace_ms, on_dropped=lambda one: dropped.append(one.name)
-    ):
-        done.append(
-            DedupeRun(
-                run=report.run,
-                files=report.files,
-                revisits=report.refs.records,
-                saved_bytes=report.refs.saved_bytes,
-                left_full=dict(report.refs.left_full),
-                dropped=tuple(dropped),
-                problems=tuple(report.amiss),
+    with executors(jobs, stores.reopen, is_forked=False) as workers:
+        for report in dedupe_runs(
+            stores,
+            request,
+            grace_ms=grace_ms,
+            on_dropped=lambda one: dropped.append(one.name),
+            executors=workers,
+            watched=watched,
+        ):
+            done.append(
+                DedupeRun(
+                    run=report.run,
+                    files=report.files,
+                    revisits=report.refs.records,
+                    saved_bytes=report.refs.saved_bytes,
+                    left_full=dict(report.refs.left_full),
+                    dropped=tuple(dropped),
+                    problems=tuple(report.amiss),
+                )
             )
-        )
-        dropped.clear()
+            dropped.clear()
     return done
 
 
@@ -115,6 +130,17 @@ def forecast(
         DigestMismatch: all crawls are asked for, and the catalogue has lost some.
     """
     require_collection_known(stores.rows, stores.archive, request.collection, crawl=request.crawl)
+    return plan_of(stores, request, fraction=fraction, decided_on=decided_on)
+
+
+def plan_of(
+    stores: Stores,
+    request: DedupeRequest,
+    *,
+    fraction: float = 1.0,
+    decided_on: Callable[[ManifestLine], None] | None = None,
+) -> Plan:
+    """The same of crawls that the catalogue knows, whatever else it has lost."""
     collection = Collection(
         stores.rows, stores.archive, request.collection, policies=request.dedupe_policies
     )

@@ -7,12 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.archive_store.located import (
-    is_folder_at,
-    is_listed,
-    is_package_at,
-    local_path,
-)
+from pinakes.archive_store.located import is_folder_at, is_listed, is_package_at, local_path
 from pinakes.archive_store.port import NotThere
 from pinakes.dedupe.archive_files import ArchiveFiles, read_locations
 from pinakes.errors import ConfigError, InputRefused

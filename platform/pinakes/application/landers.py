@@ -1,31 +1,174 @@
-"""Who lands the files of an ingest: this process, or several; and how one lands."""
+"""Who lands the files of an ingest: this process, or several; and how one lands.
+
+In bulk, files are shown batch by batch, their rows loaded at once.  Whoever publishes, this process
+or others, does so with claims of this process, which keeps them until the load.
+
+    crew ─▶ published, rows in the spool ─▶ BulkCrew ─▶ loaded, finished, answered
+"""
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from pinakes.acts.actor import Actor
+from pinakes.errors import PinakesError
+from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.ingest.attempts import Attempt, Landings
+from pinakes.ingest.bulk_landing import BulkLanding, Loader
+from pinakes.ingest.bulk_loads import HBaseLoads, spool_folder, spool_place
 from pinakes.ingest.copying import direct_writer
-from pinakes.ingest.landing import Lander
+from pinakes.ingest.landed import Landed
+from pinakes.ingest.landing import Lander, Published
 from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
+from pinakes.ingest.row_spool import RowSpool
 from pinakes.ingest.tally import ARCHIVE_RETRIES
 from pinakes.profile import Stores
+from pinakes.row_store.bulk_text import BulkTable, load_by_puts
 from pinakes.warc.file_progress import Advance
-from pinakes.workers import Workers
+from pinakes.workers import Died, Workers
 
-from .bulk_crew import Spool, spool_of
-from .landing_loop import Answered
+from .landing_loop import Answered, Crew, Told
 from .landing_plan import IngestPlan, IngestRequest
+from .parts import rarely_collecting
+from .told import Notice
 
-# A landing makes a hundred objects a record and no cycles: looking for those cost 4%.
-_GC_THRESHOLD = 100_000
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spool:
+    """Where rows wait, and for whom: `worker` is another actor of the same process."""
+
+    actor: Actor
+    place: Path
+
+    @property
+    def rows(self) -> RowSpool:
+        """What takes the rows of a landing."""
+        return RowSpool(self.place)
+
+    def worker(self) -> Actor:
+        """An actor of another process, whose claims are gone when this one is."""
+        return self.actor.beside()
+
+
+def spool_of(actor: Actor, temp_dir: Path | None) -> Spool:
+    """The spool of this process; made by `bulk_crew`."""
+    return Spool(actor=actor, place=spool_place(actor, temp_dir))
+
+
+@contextmanager
+def bulk_crew(
+    crew: Crew,
+    stores: Stores,
+    spool: Spool,
+    *,
+    crawl: str,
+    batch_bytes: int,
+    tell: Callable[[Told], None],
+) -> Iterator[BulkCrew]:
+    """A crew that has `crew` publish files, and finishes them in batches."""
+    load = _loader(stores, spool.actor, tell)
+    with spool_folder(spool.actor, stores.space.folder):
+        lander = Lander(stores.rows, stores.archive, spool.actor)
+
+        def landing(
+            done: Callable[[Landed], None], missed: Callable[[PinakesError], None]
+        ) -> BulkLanding:
+            return BulkLanding(
+                lander,
+                spool.actor,
+                spool.rows,
+                load,
+                done=done,
+                missed=missed,
+                batch_bytes=batch_bytes,
+            )
+
+        yield BulkCrew(crew, landing, crawl)
+
+
+Answers = list[tuple[Attempt, Answered | Died]]
+
+
+class BulkCrew:
+    """Answers for a file when its batch is loaded: when it is full, or nothing else is to do."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        landing: Callable[[Callable[[Landed], None], Callable[[PinakesError], None]], BulkLanding],
+        crawl: str,
+    ) -> None:
+        self._crew = crew
+        self._crawl = crawl
+        self._landing = landing(self._answer, self._miss)
+        self._published: dict[str, tuple[Attempt, dict[str, int]]] = {}
+        self._done: Answers = []
+
+    @property
+    def under_way(self) -> int:
+        return self._crew.under_way + self._landing.waiting + len(self._done)
+
+    @property
+    def has_room(self) -> bool:
+        return self._crew.has_room
+
+    def give(self, attempt: Attempt, /) -> None:
+        """Have a file published.  Of two of one name the first is finished before."""
+        if archive_file(self._crawl, attempt.item.name) in self._published:
+            self._landing.flush()
+        self._crew.give(attempt)
+
+    def answers(self, timeout_s: float | None = None) -> Answers:
+        """What is finished since.  Loads what waits where there is time and nothing to do."""
+        idle = not self._crew.under_way
+        for attempt, answer in self._crew.answers(timeout_s):
+            if isinstance(answer, Answered) and isinstance(answer.outcome, Published):
+                published = answer.outcome
+                self._published[published.held.archive_file] = (attempt, answer.counts)
+                self._landing.take(published)
+            else:
+                self._done.append((attempt, answer))
+        if idle and timeout_s != 0:
+            self._landing.flush()
+        done, self._done = self._done, []
+        return done
+
+    def advanced(self) -> int:
+        return self._crew.advanced()
+
+    def _answer(self, landed: Landed) -> None:
+        attempt, counts = self._published.pop(landed.archive_file)
+        self._done.append((attempt, Answered(landed, counts)))
+
+    def _miss(self, problem: PinakesError) -> None:
+        attempt, counts = self._published.pop(problem.file or "")
+        self._done.append((attempt, Answered(problem, counts)))
+
+
+def _loader(stores: Stores, actor: Actor, tell: Callable[[Told], None]) -> Loader:
+    if stores.bulk_loading is None:
+        return lambda parts, meanwhile: load_by_puts(stores.rows, parts, meanwhile)
+
+    def on_line(line: str) -> None:
+        tell(Notice(line, level="detail"))
+
+    loads = HBaseLoads(stores.bulk_loading(), actor, on_line=on_line)
+    # Before anything is landed: so a command that is not there is known at once.
+    for name in loads.remove_left():
+        tell(Notice(f"removed leftovers of a load that died: {name}"))
+
+    def load(parts: Mapping[BulkTable, Sequence[Path]], meanwhile: Callable[[], None]) -> None:
+        size = sum(file.stat().st_size for files in parts.values() for file in files)
+        tell(Notice(f"loading {size:,} bytes of rows"))
+        loads(parts, meanwhile)
+
+    return load
 
 
 Reopen = Callable[[], AbstractContextManager[Stores]]
@@ -118,14 +261,3 @@ def _landing_worker(
             return Answered(outcome, dict(Counter(stores.tally.counts()) - before))
 
         yield attempt
-
-
-@contextmanager
-def rarely_collecting() -> Iterator[None]:
-    """Have Python look for cycles less often."""
-    before = gc.get_threshold()
-    gc.set_threshold(_GC_THRESHOLD)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)

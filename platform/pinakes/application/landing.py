@@ -21,10 +21,10 @@ from pinakes.ingest.watch import Seen, look_at
 from pinakes.profile import Stores
 from pinakes.warc.file_progress import Advance, no_advance
 
-from .bulk_crew import bulk_crew
-from .landers import Landers, landers_for, landings_of, rarely_collecting
+from .landers import Landers, bulk_crew, landers_for, landings_of
 from .landing_loop import Alone, Crew, IngestLoop, IngestRun, Told
 from .landing_plan import IngestPlan, IngestRequest
+from .parts import rarely_collecting
 
 
 class Watched(NamedTuple):

@@ -6,13 +6,15 @@ Exported as `pinakes.dedupe_files`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from pinakes.dedupe.decide.counting import ProcessCount
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
+from pinakes.dedupe.run.run_report import UNWATCHED, RunProgress
 from pinakes.dedupe.run.store_run import COMPARE
 from pinakes.dedupe.validate.file_pairs import Discrepancy, Witnesses
 from pinakes.dedupe.validate.second_reader import WarcioReader
@@ -20,7 +22,8 @@ from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.index.external_sort import SortSpace
 
-from .paths import AnyPath, Paths, archive_files_of
+from .inputs import AnyPath, Paths, archive_files_of, names_of
+from .told import Others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,10 @@ class DedupeResult:
         return None if self.discrepancies is None else not self.discrepancies
 
 
+FilesTold = DedupedFile | ProcessCount | Others | PinakesError
+"""What is told: what was decided, then each file; errors are of what took no part."""
+
+
 def dedupe_files(
     paths: Paths,
     output: AnyPath | None,
@@ -68,14 +75,17 @@ def dedupe_files(
     seed: str = "",
     min_saving_bytes: int | None = DEFAULT_MIN_SAVING_BYTES,
     temp_dir: AnyPath | None = None,
+    tell: Callable[[FilesTold], None] = lambda told: None,
+    progress: RunProgress = UNWATCHED,
 ) -> DedupeResult:
     """Write archive files anew into a folder, duplicates as revisits, and validate them.
 
     `paths` are files (also URLs), and folders and packages of them.  With None for `output`
     nothing is written, and the counts are what would be saved.  The options are those of the
     verb: `compare` with "sha256" takes equal SHA-256 for equal but for a sample (`sample_bytes`,
-    `seed`); records that would save less than `min_saving_bytes` stay full.  Killed anywhere,
-    the same call ends the work.
+    `seed`); records that would save less than `min_saving_bytes` stay full.  `tell` is called with
+    what was decided, each file and each problem, `progress` with steps and bytes that are done.
+    Killed anywhere, the same call ends the work.
 
     Raises:
         ConfigError: there is no archive file, two would be written under one name, or an option
@@ -86,40 +96,59 @@ def dedupe_files(
             f"compare is {compare!r} and sample_bytes {sample_bytes!r}: give one of "
             f"{', '.join(COMPARE)}, and a part of the whole, from 0 to 1"
         )
-    problems: list[PinakesError] = []
-    names = archive_files_of(paths, problems)
-    folder = None if output is None else Path(output)
     request = FilesRequest(
-        names=names,
+        names=names_of(paths),
         compare=compare != "none",
         trust=Trust(sample=sample_bytes, seed=seed) if compare == "sha256" else None,
         min_saving_bytes=min_saving_bytes,
         now=datetime.now(timezone.utc),
         space=SortSpace(folder=None if temp_dir is None else Path(temp_dir)),
     )
+    problems: list[PinakesError] = []
+
+    def keep(told: FilesTold) -> None:
+        if isinstance(told, PinakesError):
+            problems.append(told)
+        tell(told)
+
+    done = dedupe_given(request, None if output is None else Path(output), keep, progress)
+    return replace(done, problems=tuple(problems))
+
+
+def dedupe_given(
+    request: FilesRequest,
+    output: Path | None,
+    tell: Callable[[FilesTold], None],
+    progress: RunProgress = UNWATCHED,
+) -> DedupeResult:
+    """The same of what is asked for, which may name folders; problems are only told."""
+    request = replace(request, names=archive_files_of(request.names, tell))
+    files: list[DedupedFile] = []
     discrepancies = None
-    with FilesRun(request, problems.append) as run:
-        run.decide()
-        files = tuple(
-            DedupedFile(
+    with FilesRun(request, tell) as run:
+        run.decide(progress)
+        tell(run.decisions.processed)
+        for done in run.write(output, progress):
+            file = DedupedFile(
                 file=done.name,
                 size=done.size,
                 revisits=done.refs.records,
                 saved_bytes=done.refs.saved_bytes,
                 left_full=dict(done.refs.left_full),
             )
-            for done in run.write(folder)
-        )
-        if folder is not None and files:
+            files.append(file)
+            tell(file)
+        if output is not None and files:
             with WarcioReader() as warcio:
-                validation = run.validate(folder, witnesses=Witnesses(second_reader=warcio))
+                witnesses = Witnesses(second_reader=warcio)
+                validation = run.validate(output, witnesses=witnesses, progress=progress)
             discrepancies = tuple(validation.open_discrepancies)
     return DedupeResult(
-        files=files,
+        files=tuple(files),
         size=sum(file.size for file in files),
         revisits=sum(file.revisits for file in files),
         saved_bytes=sum(file.saved_bytes for file in files),
         left_full=sum((Counter(file.left_full) for file in files), Counter()),
         discrepancies=discrepancies,
-        problems=tuple(problems),
+        problems=(),
     )

@@ -6,8 +6,8 @@ files ─▶ which revisits, and what they refer to ─▶ originals found ─�
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -25,23 +25,11 @@ from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.source import Source
 
 from .file_places import FilePlaces, find_originals, locations_of
-from .paths import AnyPath, Paths, archive_files_of
+from .inputs import AnyPath, Paths, archive_files_of, problems_into
+from .told import OnProblem
 
 _PASSES = 2
 """Over a file that is rewritten: written, and proven."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreRequest:
-    """Which files to restore, and where their originals are."""
-
-    names: Sequence[str]
-    places: FilePlaces = field(default_factory=FilePlaces)
-    """Where originals are, besides the files themselves."""
-    index: Path | None = None
-    """A CDX or CDXJ of the originals, instead of reading for them."""
-    foreign: bool = False
-    """Revisits that crawlers wrote, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +47,25 @@ class RestoringFiles:
     """Restores files: `find`, then `write`.  `on_problem` gets files that cannot be read or
     restored, and revisits whose original is not found: they stay as they are."""
 
-    def __init__(self, request: RestoreRequest, on_problem: Callable[[PinakesError], None]) -> None:
-        """Raises ConfigError where two files have one name."""
-        refuse_equal_names(request.names)
-        self._request = request
+    def __init__(
+        self,
+        names: Sequence[str],
+        on_problem: OnProblem,
+        *,
+        places: FilePlaces,
+        index: Path | None = None,
+        foreign: bool = False,
+    ) -> None:
+        """Originals are in the files, in `places`, or named by a CDX or CDXJ (`index`), which then
+        are not read for them.  `foreign`: revisits that crawlers wrote, too.
+
+        Raises ConfigError where two files have one name.
+        """
+        refuse_equal_names(names)
+        self._names = names
+        self._places = places
+        self._index = index
+        self._foreign = foreign
         self._on_problem = on_problem
         self._originals = Originals()
         self._readable: list[str] = []
@@ -74,21 +77,21 @@ class RestoringFiles:
             ConfigError: the folder is none that can be listed.
             InputRefused: the table or the index cannot be read.
         """
-        request, originals = self._request, self._originals
-        for name in request.names:
+        originals = self._originals
+        for name in self._names:
             try:
                 with open_place(name) as source:
-                    want_originals(source, originals, foreign=request.foreign)
+                    want_originals(source, originals, foreign=self._foreign)
                 self._readable.append(name)
             except InputRefused as problem:
                 self._on_problem(problem)
-        self._locations = locations_of(request.places) | {
+        self._locations = locations_of(self._places) | {
             base_name(name): name for name in self._readable
         }
-        if request.index is not None:
-            note_indexed(request.index, originals)
+        if self._index is not None:
+            note_indexed(self._index, originals)
         else:
-            for place in [*self._readable, *find_originals(request.places, self._readable)]:
+            for place in [*self._readable, *find_originals(self._places, self._readable)]:
                 try:
                     with open_place(place) as source:
                         originals.look_through(source)
@@ -98,7 +101,7 @@ class RestoringFiles:
 
     def write(self, output: Path | None, advance: Advance = no_advance) -> Iterator[RestoredFile]:
         """Write each file into a folder, proven; with None, only say what would be restored."""
-        with ArchiveFiles(folder=self._request.places.folder, locations=self._locations) as files:
+        with ArchiveFiles(folder=self._places.folder, locations=self._locations) as files:
             for name in self._readable:
                 count = RestoreCount()
                 try:
@@ -123,7 +126,7 @@ class RestoringFiles:
         count: RestoreCount,
         advance: Advance,
     ) -> None:
-        work = Restoring(self._originals, files, count, foreign=self._request.foreign)
+        work = Restoring(self._originals, files, count, foreign=self._foreign)
         with FileProgress(advance, size_at(name) or 0, passes=_PASSES) as done:
             if output is None:
                 with open_place(name) as source:
@@ -169,15 +172,15 @@ def restore_files(
         InputRefused: the index cannot be read.
     """
     problems: list[PinakesError] = []
-    names = archive_files_of(paths, problems)
+    names = archive_files_of(paths, problems_into(problems))
     folder = None if originals is None else check_folder(os.fspath(originals))
-    request = RestoreRequest(
-        names=names,
+    restoring = RestoringFiles(
+        names,
+        problems.append,
         places=FilePlaces(folder=folder),
         index=None if index is None else Path(index),
         foreign=foreign,
     )
-    restoring = RestoringFiles(request, problems.append)
     restoring.find()
     files = tuple(restoring.write(None if output is None else Path(output), advance))
     return RestoreResult(

@@ -161,7 +161,8 @@ class _Batch:
     def _counted(self, name: str) -> Iterator[tuple[Replacements, RefsCount]]:
         count = RefsCount()
         if not self._duplicates.names_of(name):
-            self._tell(Skipped(name, "not in the manifest: nothing in it is replaced"))
+            why = "not in the manifest: nothing in it is replaced"
+            self._tell(Skipped(name, why, kind=why))
         try:
             lines = self._duplicates.lines_of(name)
             with FileProgress(self._advance, size_at(name) or 0, passes=_PASSES) as done:

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 
-from pinakes.acts.actor import Actor
-from pinakes.backup.making import BackupReport
 from pinakes.backup.restoring import RestoreReport
 from pinakes.catalog.crawl_rows import CANCELLED, CANCELLING, OPEN, require_crawl
 from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.run.plan import Plan
-from pinakes.dedupe.run.run_report import DedupeRequest
+from pinakes.dedupe.run.run_report import UNWATCHED, DedupeRequest, RunProgress
 from pinakes.dedupe.run.store_run import COMPARE
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
 from pinakes.deletion.requests import (
@@ -34,118 +31,22 @@ from pinakes.deletion.requests import (
     WithdrawalRequest,
 )
 from pinakes.errors import ConfigError, PinakesError
-from pinakes.export.exporting import ExportReport, ExportRequest
 from pinakes.index.manifest import ManifestLine
-from pinakes.ingest.commit import Commit, commit_crawl
-from pinakes.profile import Stores, create_stores, open_stores
+from pinakes.profile import create_stores, open_stores
+from pinakes.rewrite.recompress_file import Recompression
 from pinakes.warc.file_progress import Advance, no_advance
 
-from .backups import back_up, restore
+from .backups import restore
 from .checking import StoreFinding, check_store
 from .deduping import DedupeRun, dedupe, forecast, settled
 from .deleting import purge_crawl, remove_crawl, withdraw_captures
-from .exporting import OnProblem, export_crawl, plan_export
-from .landing import Watched, ingest
-from .landing_loop import IngestRun, Told
-from .landing_plan import IngestPlan, IngestRequest, plan_ingest
-from .paths import AnyPath, Paths, names_of
-from .store_reading import StoreReading
-from .wacz_landing import ImportRequest, import_waczs
-from .wacz_told import ImportRun, ImportTold, WaczMissed
+from .inputs import AnyPath
+from .recompressing import LEVEL, Compression, CrawlsToRecompress
+from .store_exchange import StoreExchange
 
 
-class Store(StoreReading):
+class Store(StoreExchange):
     """An open store; get one from `open_store`."""
-
-    def __init__(self, stores: Stores, configuration: Configuration) -> None:
-        super().__init__(stores)
-        self._configuration = configuration
-
-    def plan_ingest(
-        self, paths: Paths, crawl: str | None = None, *, hook: str | None = None
-    ) -> IngestPlan:
-        """What `ingest` would land: its `files()`, with the names they get, or why not."""
-        return plan_ingest(IngestRequest(names=names_of(paths), crawl=crawl, hook=hook))
-
-    def ingest(
-        self,
-        paths: Paths,
-        crawl: str | None = None,
-        *,
-        collection: str = "default",
-        hook: str | None = None,
-        accept_damaged: bool = False,
-        jobs: int = 1,
-        tell: Callable[[Told], None] = lambda told: None,
-        advance: Advance = no_advance,
-    ) -> IngestRun:
-        """Land archive files, folders of them and packages in a crawl, as `pinakes ingest` does.
-
-        With a `hook` the paths are what this crawler has left, and name the crawl.  `tell` is
-        called with what became of each file as it is done, `advance` with how many more bytes
-        are.  `jobs` are processes, which import `__main__` anew.  Killed anywhere, the same call
-        goes on, and each file lands once.
-
-        Raises:
-            ConfigError: no crawl is named, or none that can be.
-            InputRefused: what the hook names is not there.
-            Conflict: the crawl is committed, or of another collection.
-            StoreUnavailable: the disk is full, or a server away; call it again.
-        """
-        request = IngestRequest(
-            names=names_of(paths),
-            crawl=crawl,
-            collection=collection,
-            hook=hook,
-            accepts_damaged=accept_damaged,
-            jobs=jobs,
-        )
-        problems: list[PinakesError] = []
-
-        def keep(told: Told) -> None:
-            if isinstance(told, PinakesError):
-                problems.append(told)
-            tell(told)
-
-        watched = Watched(tell=keep, advance=advance)
-        done = ingest(self._stores, request, plan_ingest(request), watched)
-        return replace(done, problems=problems)
-
-    def import_wacz(
-        self,
-        paths: Paths = (),
-        *,
-        collection: str = "default",
-        import_from: str = "",
-        resume: bool = False,
-        accept_damaged: bool = False,
-        tell: Callable[[ImportTold], None] = lambda told: None,
-    ) -> ImportRun:
-        """Import WACZ files, each whole or not at all, as `pinakes import-wacz` does.
-
-        Paths are WACZ files, folders of them, or manifests; `import_from` says from where
-        manifests may name some.  With `resume` those that failed before are tried again.  `tell`
-        is called with what became of each.  Killed anywhere, the same call goes on.
-
-        Raises:
-            ConfigError: a URL holds a user, or `import_from` is none.
-            StoreUnavailable: the disk is full, or a server away; call it again.
-        """
-        request = ImportRequest(
-            names=names_of(paths),
-            collection=collection,
-            import_from=import_from,
-            resume=resume,
-            accepts_damaged=accept_damaged,
-        )
-        problems: list[PinakesError] = []
-
-        def keep(told: ImportTold) -> None:
-            if isinstance(told, WaczMissed):
-                problems.append(told.problem)
-            tell(told)
-
-        return replace(import_waczs(self._stores, request, keep), problems=problems)
 
     def dedupe(
         self,
@@ -158,13 +59,17 @@ class Store(StoreReading):
         min_saving_bytes: int | None = DEFAULT_MIN_SAVING_BYTES,
         min_file_saving: float = 0.01,
         drop_old: timedelta | None = None,
+        jobs: int = 1,
+        watched: Callable[[], AbstractContextManager[RunProgress]] = lambda: nullcontext(UNWATCHED),
     ) -> list[DedupeRun]:
         """Write duplicates as revisits, as `pinakes dedupe` does: of a crawl, against all before
         it, or of all crawls of a collection.
 
         The options are those of the verb.  With `drop_old` the generations that were replaced so
-        long ago are deleted, once what they hold was read elsewhere.  Killed anywhere, the next
-        call completes what was begun: then there are two runs.
+        long ago are deleted, once what they hold was read elsewhere.  `jobs` are processes, which
+        import `__main__` anew.  `watched` gives what is called in each run with the step that is
+        under way (`begin`) and how many bytes of it are done (`advance`).  Killed anywhere, the
+        next call completes what was begun: then there are two runs.
 
         Raises:
             ConfigError: an unknown crawl or way to compare.
@@ -183,7 +88,13 @@ class Store(StoreReading):
             min_file_saving=min_file_saving,
         )
         grace_ms = None if drop_old is None else drop_old // timedelta(milliseconds=1)
-        return dedupe(self._stores, settled(self._stores, request), grace_ms=grace_ms)
+        return dedupe(
+            self._stores,
+            settled(self._stores, request),
+            grace_ms=grace_ms,
+            jobs=jobs,
+            watched=watched,
+        )
 
     def plan_dedupe(
         self,
@@ -210,39 +121,41 @@ class Store(StoreReading):
         request = settled(self._stores, request)
         return forecast(self._stores, request, fraction=sample, decided_on=decided_on)
 
-    def export_wacz(
+    def recompress(
         self,
         crawl: str,
-        path: AnyPath,
         *,
-        standalone: bool = False,
-        on_problem: OnProblem = lambda problem: None,
+        level: int | None = LEVEL,
+        plain: bool = False,
+        dictionary: bytes | None = None,
+        again: bool = False,
+        min_file_saving: float = 0.01,
+        threads: int = 1,
+        plan: bool = False,
         advance: Advance = no_advance,
-    ) -> ExportReport:
-        """Write a crawl as one WACZ file, which must not exist yet, as `pinakes export-wacz` does.
+    ) -> Iterator[Recompression | PinakesError]:
+        """Write the files of a crawl or collection in another compression, as `pinakes zstd` does.
 
-        `standalone`: so that it needs no other crawl.  `on_problem` gets what is left out of its
-        index, and signatures that do not hold; `advance` the bytes that are done.  Killed anywhere,
-        there is no file of that name.
+        In Zstandard, with the dictionary given, or that its collection keeps; with None for `level`
+        in gzip, or uncompressed where `plain`.  Yields the result of each file, or why it stays as
+        it is; draw them all.  `again`, `min_file_saving`: as the options of the verb.  With `plan`
+        nothing is written, and large files are judged by a sample.  `advance` is called with how
+        many more bytes are done.  Killed anywhere, the same call goes on.
 
         Raises:
-            ConfigError: there is no such crawl.
-            Conflict: it is landing or leaving, or changed meanwhile.
-            DigestMismatch: an archive file is not what the catalogue says.
-            InputRefused: the crawl is empty, or the file exists.
-            UnresolvedReference: it cannot stand alone.
+            ConfigError: an unknown crawl, or a level or dictionary that cannot be used.
+            Conflict: another act works on the collection, or did not finish.
+            StoreUnavailable: the disk is full, or a server away; call it again.
         """
-        request = ExportRequest(crawl=crawl, standalone=standalone)
-        return export_crawl(
-            self._stores, request, Path(path), on_problem=on_problem, advance=advance
-        )
-
-    def plan_export_wacz(
-        self, crawl: str, path: AnyPath, *, standalone: bool = False
-    ) -> ExportReport:
-        """What `export_wacz` would write; `Raises` as that, but for what only reading shows."""
-        request = ExportRequest(crawl=crawl, standalone=standalone)
-        return plan_export(self._stores, request, Path(path), on_problem=lambda problem: None)
+        to = Compression(level=level, dictionary=dictionary, plain=plain)
+        for _, result in CrawlsToRecompress(self._stores, [crawl], to).recompress(
+            plan=plan,
+            again=again,
+            min_saving=0 if level is None else min_file_saving,
+            threads=threads,
+            advance=advance,
+        ):
+            yield result
 
     def check(
         self, *, quick: bool = False, full: bool = False, seed: int = 0, repair: bool = False
@@ -253,18 +166,6 @@ class Store(StoreReading):
         `repair` each is mended before it is yielded, where it can be.
         """
         return check_store(self._stores, quick=quick, full=full, seed=seed, repair=repair)
-
-    def backup(self, folder: AnyPath, *, advance: Advance = no_advance) -> BackupReport:
-        """Copy rows and files of this moment to an empty or new folder, while work goes on.
-
-        `advance` counts files.  Killed anywhere, the same call goes on.  `restore_backup` makes a
-        store of it.
-
-        Raises:
-            ConfigError: the folder is not empty, or holds a complete backup.
-            Conflict: another process makes this backup, or pins the store.
-        """
-        return back_up(self._stores, self._configuration, os.fspath(folder), advance=advance)
 
     def remove(self, crawl: str, *, plan: bool = False) -> DeletionReport:
         """Delete a crawl that no other refers to: an open one as `pinakes crawl cancel` does, a
@@ -320,15 +221,6 @@ class Store(StoreReading):
             targets=tuple(targets), reason=reason, by=by, references=references
         )
         return list(withdraw_captures(self._stores, request, plan=plan))
-
-    def commit(self, crawl: str) -> Commit:
-        """Make an open crawl final, as `pinakes crawl commit` does; again, it changes nothing.
-
-        Raises:
-            ConfigError: an unknown crawl.
-            Conflict: files of it are landing, or it is leaving.
-        """
-        return commit_crawl(self._stores.rows, self._stores.archive, crawl, Actor())
 
 
 @contextmanager

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from pinakes.errors import PinakesError
 from pinakes.ingest.inputs import LeftOut
+from pinakes.warc.file_progress import Advance
 
 Level = Literal["detail", "info", "warning"]
+OnProblem = Callable[[PinakesError], None]
+Begin = Callable[[], Advance]
+"""Begins to show how far it is, at its first call; gives what is called with the bytes done.
+
+Processes are begun before that: what is shown may have a thread, which a fork would lose.
+"""
+UNFINISHED = "still being written; skipped"
 
 
 class Notice(NamedTuple):
@@ -17,10 +27,11 @@ class Notice(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A file that is left for later, and why."""
+    """A file that is left for later, and why; of one `kind` the first ones are enough."""
 
     place: str
     why: str
+    kind: str | None = None
 
 
 class Others(NamedTuple):
@@ -33,6 +44,3 @@ def notices_of(left: LeftOut) -> list[Skipped | Others]:
     """What is told of files that are left out; those that are refused are errors."""
     told: list[Skipped | Others] = [Skipped(place, UNFINISHED) for place in left.unfinished]
     return [*told, Others(left)] if left.others else told
-
-
-UNFINISHED = "still being written; skipped"

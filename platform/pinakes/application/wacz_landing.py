@@ -7,22 +7,15 @@ sources ─▶ queue ─▶ each: imported, was there, failed (and stays in the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.http.ranges import require_no_user
-from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import note_unnamed
-from pinakes.catalog.file_records import read_generations
-from pinakes.catalog.file_rows import scan_entries_below
-from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.catalog.wacz_rows import QueueEntry, scan_queue, wacz_places
 from pinakes.counts import count_of
-from pinakes.errors import Busy, ConfigError, DigestMismatch, InputRefused, PinakesError
-from pinakes.hbase_schema.file_states import FileState
+from pinakes.errors import Busy, DigestMismatch, InputRefused, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczPlace
 from pinakes.index.external_sort import Spool, sort_outside_memory
@@ -30,56 +23,26 @@ from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import VERB
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.tally import ARCHIVE_RETRIES
-from pinakes.ingest.wacz.compare import require_first_record_of
 from pinakes.ingest.wacz.importing import Imported, WaczImporter
 from pinakes.ingest.wacz.queue import queue_sources, scan_missing, work_off
-from pinakes.ingest.wacz.sources import WaczSource, is_manifest, iter_sources
+from pinakes.ingest.wacz.sources import WaczSource, iter_sources
 from pinakes.profile import Stores
 
+from .checking import require_imported
 from .landers import lander_of
 from .told import Notice, notices_of
-from .wacz_told import ImportRun, ImportTold, WaczImported, WaczKnown, WaczMissed, WaczQueued
+from .wacz_told import (
+    ImportRequest,
+    ImportRun,
+    ImportTold,
+    WaczImported,
+    WaczKnown,
+    WaczMissed,
+    WaczQueued,
+)
 
 _PAUSE_S = 1.0
 _BATCH = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRequest:
-    """What to import, as it was named, and whether to retry what has failed.
-
-    Raises ConfigError where a URL holds a user, for names are kept, and for what `import_from`
-    cannot be.
-    """
-
-    names: Sequence[str]
-    collection: str = "default"
-    import_from: str = ""
-    """From where manifests may name WACZ files (`TrustedPlaces`)."""
-    resume: bool = False
-    accepts_damaged: bool = False
-    compares: bool = False
-    """Whether the first records of what was there are compared with the WACZ files: before what
-    manifests do not name is taken out."""
-
-    def __post_init__(self) -> None:
-        _ = self.trusted
-        for name in self.names:
-            if "://" in name:  # of any scheme, also one that nothing is fetched by
-                require_no_user(name)
-
-    @property
-    def trusted(self) -> TrustedPlaces:
-        """From where manifests may name WACZ files."""
-        try:
-            return TrustedPlaces.parse(self.import_from)
-        except ValueError as error:
-            raise ConfigError(f"import_from should be {error}") from error
-
-    @property
-    def are_manifests(self) -> bool:
-        """Whether all that is named are manifests, so that what they do not name is missing."""
-        return bool(self.names) and all(map(is_manifest, self.names))
 
 
 def plan_import(
@@ -278,45 +241,18 @@ class _Import:
     def _known(self, source: WaczSource | QueuedWacz, at: WaczPlace | Imported) -> None:
         self._named.append((at.crawl, at.name))
         try:
-            self._require_there(source, f"{at.crawl}/{at.name}")
+            require_imported(
+                self._stores,
+                source,
+                f"{at.crawl}/{at.name}",
+                self._trusted if self._request.compares else None,
+            )
         except (DigestMismatch, InputRefused) as problem:
             self._miss(problem)
             return
         self._done.were_there += 1
         sha256 = at.sha256 if isinstance(at, Imported) else source.sha256
         self._tell(WaczKnown(source.place, at.crawl, at.name, sha256))
-
-    def _require_there(self, source: WaczSource | QueuedWacz, folder: str) -> None:
-        """Require the files of a WACZ file that was imported, by their sizes; by their first
-        records, too, where what manifests do not name is to go.
-
-        Raises:
-            DigestMismatch: they are not there, or not those.
-            InputRefused: the WACZ file cannot be read, to compare it.
-        """
-        rows, archive = self._stores.rows, self._stores.archive
-        missing: str | None = folder
-        for entry in scan_entries_below(rows, folder):
-            missing = None
-            facts = read_generations(rows, entry.archive_file).get(entry.generation)
-            is_stored = entry.state is FileState.STORED
-            if (
-                entry.state is None
-                or entry.facts is None
-                or (is_stored and how_bytes_differ(archive, entry.stored_name, facts, quick=True))
-            ):
-                missing = entry.stored_name
-                break
-            if is_stored and self._request.compares:
-                self._trusted.require(source.place, source.origin)
-                path = entry.archive_file.removeprefix(folder).lstrip("/")
-                require_first_record_of(archive, entry.stored_name, source.place, path)
-        if missing is not None:
-            raise DigestMismatch(
-                f"it was imported, but {missing} is not in the store as it landed: keep this "
-                "copy, and see `pinakes fsck`",
-                file=source.place,
-            )
 
     def _miss(
         self, problem: PinakesError, place: str | None = None, *, queued: bool = False

@@ -1,17 +1,58 @@
-"""What an import of WACZ files tells while it goes on, and what it came to."""
+"""What an import of WACZ files is asked for, tells while it goes on, and came to."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pinakes.archive_store.http.ranges import require_no_user
+from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.wacz_rows import QueueEntry
-from pinakes.errors import PinakesError
+from pinakes.errors import ConfigError, PinakesError
 from pinakes.ingest.wacz.importing import Imported
 from pinakes.ingest.wacz.queue import MissingCrawl
-from pinakes.ingest.wacz.sources import WaczSource
+from pinakes.ingest.wacz.sources import WaczSource, is_manifest
 
 from .told import Notice, Others, Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """What to import, as it was named, and whether to retry what has failed.
+
+    Raises ConfigError where a URL holds a user, for names are kept, and for what `import_from`
+    cannot be.
+    """
+
+    names: Sequence[str]
+    collection: str = "default"
+    import_from: str = ""
+    """From where manifests may name WACZ files (`TrustedPlaces`)."""
+    resume: bool = False
+    accepts_damaged: bool = False
+    compares: bool = False
+    """Whether the first records of what was there are compared with the WACZ files: before what
+    manifests do not name is taken out."""
+
+    def __post_init__(self) -> None:
+        _ = self.trusted
+        for name in self.names:
+            if "://" in name:  # of any scheme, also one that nothing is fetched by
+                require_no_user(name)
+
+    @property
+    def trusted(self) -> TrustedPlaces:
+        """From where manifests may name WACZ files."""
+        try:
+            return TrustedPlaces.parse(self.import_from)
+        except ValueError as error:
+            raise ConfigError(f"import_from should be {error}") from error
+
+    @property
+    def are_manifests(self) -> bool:
+        """Whether all that is named are manifests, so that what they do not name is missing."""
+        return bool(self.names) and all(map(is_manifest, self.names))
 
 
 class WaczQueued(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which exit code an error is: one table, and the one-line message that goes with it.
+"""Which exit code an error is, in one table; the line that says it, and how often a kind is named.
 
 The codes are those that scripts rely on (docs/cli.md).  128 + n is left to shells.
 """
@@ -6,8 +6,11 @@ The codes are those that scripts rely on (docs/cli.md).  128 + n is left to shel
 from __future__ import annotations
 
 import errno
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from enum import IntEnum
 from types import MappingProxyType
+from typing import Generic, TypeVar
 
 from pinakes.errors import (
     ConfigError,
@@ -96,3 +99,39 @@ def _describe_os_error(error: OSError) -> str:
         return f"the disk is {why}{place}: make room and run it again; what is done stays done"
     reason = error.strerror or str(error) or type(error).__name__
     return f"{where}: {reason}" if where else reason
+
+
+Kind = TypeVar("Kind", bound=Hashable)
+_NAMED = 3
+
+
+class Repeats(Generic[Kind]):
+    """Counts how often each kind was met.  Memory: an entry a kind, `most_kinds` if given."""
+
+    def __init__(self, most_kinds: int | None = None) -> None:
+        self._counts: Counter[Kind] = Counter()
+        self._most_kinds = most_kinds
+
+    def is_named(self, kind: Kind) -> bool:
+        """Count one; whether it is among the first of its kind.  So is any beyond `most_kinds`."""
+        if kind not in self._counts and len(self._counts) == self._most_kinds:
+            return True
+        self._counts[kind] += 1
+        return self._counts[kind] <= _NAMED
+
+    def take_counted(self) -> Iterator[tuple[Kind, int]]:
+        """Yield each kind with the number of those that were only counted; forget all."""
+        counts, self._counts = self._counts, Counter()
+        for kind, count in counts.items():
+            if count > _NAMED:
+                yield kind, count - _NAMED
+
+
+def kind_of(problem: BaseException | str) -> str | None:
+    """What a problem has in common with those of other records; None: it is always named.
+
+    Problems of a whole file are: who reads them wants to know which files failed.
+    """
+    if not isinstance(problem, PinakesError):
+        return None
+    return problem.kind or (problem.message if problem.offset is not None else None)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pinakes.cli.frame.exits import Exit, exit_for
+from pinakes.cli.frame.options import options_of
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError
 from pinakes.ingest.tally import Tally
@@ -23,11 +24,10 @@ _LABELS = ("name", "verb")
 
 def add_metrics_file(parser: argparse.ArgumentParser) -> None:
     """`--metrics-file FILE`, for a verb that takes long."""
-    parser.add_argument(
-        "--metrics-file",
-        metavar="FILE",
+    options_of(parser)(
+        "--metrics-file FILE",
+        "write metrics to FILE (.prom, Prometheus text format)",
         type=_prom_file,
-        help="write metrics to FILE (.prom, Prometheus text format)",
     )
 
 

@@ -20,9 +20,8 @@ from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from pinakes.cli.frame.exits import Exit, describe, exit_for
+from pinakes.cli.frame.exits import Exit, Repeats, describe, exit_for, kind_of
 from pinakes.cli.frame.progress import LineProgress, LiveArea, Progress, SilentProgress
-from pinakes.cli.frame.repeats import Repeats, kind_of
 from pinakes.errors import StoreUnavailable
 
 LOGGER = "pinakes"

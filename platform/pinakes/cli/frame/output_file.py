@@ -1,9 +1,9 @@
-"""Where a verb writes its lines: standard output, or a file that appears when it is whole."""
+"""What a verb writes: to standard output, or files that appear when they are whole."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -33,6 +33,12 @@ def output_file(name: str, console: Console) -> Iterator[BinaryIO]:
     with hidden_file(target) as aside:
         yield aside.file
         aside.publish(replace=True)
+
+
+def write_to(name: str, lines: Iterable[bytes], console: Console) -> None:
+    """Write each of these, and a line end."""
+    with output_file(name, console) as out:
+        out.writelines(line + b"\n" for line in lines)
 
 
 @contextmanager

@@ -170,9 +170,6 @@ def _answers(address: tuple[str, int]) -> bool:
 
 
 def _free_port(host: str) -> int:
-    with closing(socket.create_server((host, 0), family=_family(host))) as free:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with closing(socket.create_server((host, 0), family=family)) as free:
         return int(free.getsockname()[1])
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET

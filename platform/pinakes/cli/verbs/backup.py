@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from pinakes.application.backups import back_up, find_changed
 from pinakes.backup.making import BackupReport
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
 from pinakes.counts import count_of
@@ -22,14 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DEST",
         help="an empty or new folder; on a cluster also hdfs://…",
     )
-    parser.add_argument(
-        "--verify",
-        action="store_true",
-        help="make no backup: compare every file of the existing one with its checksum",
-    )
-    parser.add_argument(
-        "-j", "--jobs", metavar="N", help="number of files copied at once (default: 1)"
-    )
+    option = options_of(parser)
+    option("--verify", "make no backup: compare every file of the existing one with its checksum")
+    option("-j, --jobs N", "number of files copied at once (default: 1)")
     add_settings(parser, "store")
 
 

@@ -2,52 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from datetime import datetime, timezone
-from typing import NamedTuple
 
 from pinakes.catalog.captures import Capture, Placed
 from pinakes.cli.frame.output import printable
-from pinakes.errors import ConfigError, MalformedRecord
-from pinakes.hbase_schema.capture_keys import decode_capture_key
-
-
-class Place(NamedTuple):
-    """FILE:OFFSET, as errors and findings print it; +INNER where records share a member."""
-
-    file: str
-    offset: int
-    inner_offset: int | None = None
-
-
-_PLACE = re.compile(r"(.+):(\d{1,18})(?:\+(\d{1,18}))?\Z", re.ASCII | re.DOTALL)
-
-
-def key_or_place(text: str) -> bytes | Place:
-    """The row key that a CAPTURE is, or the place that it names.
-
-    Raises:
-        ConfigError: where it is neither.
-    """
-    try:
-        key = text.encode("ascii")
-        decode_capture_key(key)
-    except (MalformedRecord, UnicodeEncodeError):
-        found = _PLACE.match(text)
-        if found is None:
-            if "://" in text:
-                raise ConfigError(
-                    f"{text!r} is a URL, not a capture: `pinakes timeline {shlex.quote(text)}` "
-                    "lists its captures; give one as it stands at the end of a line, three words "
-                    "in quotes"
-                ) from None
-            raise ConfigError(
-                f"{text!r} is neither a CAPTURE, as `pinakes timeline URL` prints it, nor "
-                "FILE:OFFSET"
-            ) from None
-        return Place(found[1], int(found[2]), int(found[3]) if found[3] else None)
-    return key
 
 
 def capture_object(placed: Placed) -> dict[str, object]:

@@ -5,22 +5,18 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 
-from pinakes.archive_store.located import package_at, size_at
-from pinakes.cli.frame.archive_inputs import archive_inputs_of
-from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.input_paths import GivenFiles
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
+from pinakes.application.checking import check_conformance
+from pinakes.application.inputs import find_files, total_size
+from pinakes.cli.frame.exits import Exit, Repeats
+from pinakes.cli.frame.inputs import add_inputs, archive_inputs_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.progress import Progress
-from pinakes.cli.frame.repeats import Repeats
+from pinakes.cli.frame.telling import Telling
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.conformance.rules import Severity
 from pinakes.conformance.table import RULES
 from pinakes.counts import count_of
-from pinakes.errors import InputRefused
-from pinakes.warc.source import Source
 
 LEVELS = ("info", "warning", "error")
 
@@ -28,17 +24,15 @@ LEVELS = ("info", "warning", "error")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files; revisits are checked against the originals among them."""
     add_inputs(parser, "WARC", "archive files, folders or WACZ packages, checked together")
-    parser.add_argument(
-        "--level", choices=LEVELS, default="info", help="lowest severity to report (default: info)"
-    )
-    parser.add_argument(
+    option = options_of(parser)
+    option("--level", "lowest severity to report (default: info)", choices=LEVELS, default="info")
+    option(
         "--all",
-        action="store_true",
-        help="print every finding; otherwise, of each rule, the first three in a file "
+        "print every finding; otherwise, of each rule, the first three in a file "
         "(the first, of rules marked once a file), with --json all but those once a file",
     )
     add_settings(parser, "temp_dir")
-    parser.add_argument("--rules", action="store_true", help="print the table of rules and exit")
+    option("--rules", "print the table of rules and exit")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -46,67 +40,17 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.rules:
         return _print_rules(console)
     report = _Report(console, Severity[arguments.level.upper()], every=arguments.all)
-    folder = configuration_of(arguments).temp_dir
+    folder, tell = configuration_of(arguments).temp_dir, Telling(console)
     with archive_inputs_of(arguments, folder) as inputs:
-        given = GivenFiles(inputs.names, console, members_are_read=True)
-        names, failed = given.names, given.failed
+        given = find_files(inputs.names, tell, members_are_read=True)
         with (
             ConformanceCheck(folder, open_file=inputs.opened) as check,
-            console.progress("check", total=_total_bytes(names)) as progress,
+            console.progress("check", total=total_size(given.names)) as progress,
         ):
-            for package in given.packages:
-                failed |= not _check_package(package, check, report)
-            for name in names:
-                failed |= not _check_file(inputs.opened(name), check, report, progress)
-            # Originals may be read again, and be gone by now.
-            failed |= not _take_all(report, check.check_references())
+            for findings in check_conformance(check, inputs, given, tell, progress.advance):
+                report.take(findings)
             report.summarize(len(check.files), check.records)
-    if failed:
-        return Exit.SOME_FAILED
-    return Exit.FOUND if report.found else Exit.DONE
-
-
-def _check_package(place: str, check: ConformanceCheck, report: _Report) -> bool:
-    """Whether the package could be read to its end."""
-    try:
-        with package_at(place) as package:
-            return _take_all(report, check.check_package(package, place))
-    except InputRefused as refusal:
-        report.console.warn(refusal)
-        return False
-
-
-def _check_file(
-    opened: AbstractContextManager[Source],
-    check: ConformanceCheck,
-    report: _Report,
-    progress: Progress,
-) -> bool:
-    """Whether the file could be read to its end."""
-    try:
-        with opened as source:
-            read = _take_all(report, check.check_file(source, advance=progress.advance))
-            source.check_unchanged()
-    except InputRefused as refusal:
-        report.console.warn(refusal)
-        return False
-    return read
-
-
-def _take_all(report: _Report, findings: Iterable[ConformanceFinding]) -> bool:
-    """Whether they came to their end."""
-    try:
-        report.take(findings)
-    except InputRefused as refusal:
-        report.console.warn(refusal)
-        return False
-    finally:
-        report.tell_repeats()
-    return True
-
-
-def _total_bytes(names: Iterable[str]) -> int:
-    return sum(size_at(name) or 0 for name in names)
+    return tell.exit(Exit.FOUND if report.found else Exit.DONE)
 
 
 class _Report:
@@ -124,23 +68,23 @@ class _Report:
         return any(RULES[code].severity > Severity.INFO for code in self._counts)
 
     def take(self, findings: Iterable[ConformanceFinding]) -> None:
-        for finding in findings:
-            if finding.severity < self._level:
-                continue
-            self._counts[finding.code] += 1
-            if self._is_printed(finding):
-                self.console.result(_as_object(finding), text=printable(finding))
+        """All of one source; then a line for each rule and file of which some were not printed."""
+        try:
+            for finding in findings:
+                if finding.severity < self._level:
+                    continue
+                self._counts[finding.code] += 1
+                if self._is_printed(finding):
+                    self.console.result(_as_object(finding), text=printable(finding))
+        finally:
+            for (file, code), count in self._repeats.take_counted():
+                text = f"{file}: {RULES[code].severity} {code}: {count:,} more; --all prints them"
+                self.console.result(text, text=printable(text))
 
     def _is_printed(self, finding: ConformanceFinding) -> bool:
         if self._every or finding.repeated:
             return self._every
         return self.console.json or self._repeats.is_named((finding.file, finding.code))
-
-    def tell_repeats(self) -> None:
-        """A line for each rule and file of which some findings were not printed."""
-        for (file, code), count in self._repeats.take_counted():
-            text = f"{file}: {RULES[code].severity} {code}: {count:,} more; --all prints them"
-            self.console.result(text, text=printable(text))
 
     def summarize(self, files: int, records: int) -> None:
         by_severity: Counter[Severity] = Counter()

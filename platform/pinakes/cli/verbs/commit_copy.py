@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.job_run import report_job, show_job_results
-from pinakes.cli.frame.options import add_dry_run
+from pinakes.cli.frame.jobs import JobRunner, add_runner, report_job, runner_of, show_job_results
+from pinakes.cli.frame.options import add_dry_run, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.counts import count_of
 from pinakes.dedupe.copy.commit_copy import DONE, CopyRequest, commit_copy, plan_copy
 from pinakes.dedupe.validate.receipt import read_receipt
@@ -31,12 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DST",
         help="folder of the second copy, not yet rewritten; with --runner hadoop hdfs://…",
     )
-    parser.add_argument(
-        "--receipt",
-        metavar="FILE",
-        type=Path,
-        required=True,
-        help="receipt written by `pinakes validate`",
+    options_of(parser)(
+        "--receipt FILE", "receipt written by `pinakes validate`", type=Path, required=True
     )
     add_dry_run(parser)
     add_runner(parser)

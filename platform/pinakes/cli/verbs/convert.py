@@ -6,25 +6,18 @@ import argparse
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pinakes.application.inputs import find_files, refuse_clashes
 from pinakes.archive_store.located import open_place, output_name, size_at
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.input_paths import archive_files_of
-from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
-from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
+from pinakes.cli.frame.inputs import add_inputs, inputs_of
+from pinakes.cli.frame.jobs import JobRunner, add_runner, job_request, runner_of, write_files_by_job
+from pinakes.cli.frame.options import add_dry_run, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.output_names import refuse_clashes
-from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
-from pinakes.errors import (
-    ONE_FILE_ONLY,
-    ConfigError,
-    InputRefused,
-    PinakesError,
-)
+from pinakes.cli.frame.telling import Telling
+from pinakes.errors import ONE_FILE_ONLY, ConfigError, InputRefused, PinakesError
 from pinakes.rewrite.convert import warc_name
 from pinakes.rewrite.convert_file import convert_file, rebuild_file
 from pinakes.rewrite.new_file import UNCHANGED
@@ -32,38 +25,19 @@ from pinakes.warc.compression.members import compression_of
 from pinakes.warc.file_names import base_name, without_compression
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConvertRequest:
-    """Which files to convert, in which direction, and where the new ones go."""
-
-    names: Sequence[str]
-    output: str
-    verify: bool
-    back: bool
-    dry_run: bool
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """ARC files, and the folder of the WARC files."""
     add_inputs(parser, "ARC", "ARC files to convert, compressed or not, or folders of them")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="DIR",
-        required=True,
-        help="folder for the new files; with --runner hadoop hdfs://…",
+    option = options_of(parser)
+    option(
+        "-o, --output DIR", "folder for the new files; with --runner hadoop hdfs://…", required=True
     )
-    parser.add_argument(
+    option(
         "--verify",
-        action="store_true",
-        help="rebuild the ARC from the WARC and compare every byte before publishing; always on "
+        "rebuild the ARC from the WARC and compare every byte before publishing; always on "
         "with --runner",
     )
-    parser.add_argument(
-        "--back",
-        action="store_true",
-        help="convert back: from WARC files written by convert to uncompressed ARC files",
-    )
+    option("--back", "convert back: from WARC files written by convert to uncompressed ARC files")
     add_dry_run(parser)
     add_runner(parser, "stored", "options")
 
@@ -72,55 +46,50 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; whatever is no record, or is wrong with one, is named."""
     if arguments.back and (arguments.verify or arguments.dry_run):
         raise ConfigError("--back always verifies: leave out --verify and --dry-run")
-    runner = runner_of(arguments)
+    back, dry_run, runner = arguments.back, arguments.dry_run, runner_of(arguments)
     if runner is not None:
-        return _by_job(_request_of(arguments, list(inputs_of(arguments))), runner, console)
-    given = archive_files_of(arguments, console)
-    return given.exit(_convert_all(_request_of(arguments, given.names), console))
-
-
-def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> ConvertRequest:
-    return ConvertRequest(
-        names=names,
-        output=arguments.output,
-        verify=arguments.verify,
-        back=arguments.back,
-        dry_run=arguments.dry_run,
-    )
-
-
-def _convert_all(request: ConvertRequest, console: Console) -> Exit:
-    _refuse_clashes(request.names, back=request.back)
-    if not request.dry_run:
-        _make_folder(Path(request.output))
-    complete = True
-    for name in request.names:
+        runner.refuse({"--back": back, "--dry-run": dry_run})
+        return _by_job(list(inputs_of(arguments)), arguments.output, runner, console)
+    tell, folder = Telling(console), Path(arguments.output)
+    names = find_files(inputs_of(arguments), tell).names
+    _refuse_clashes(names, back=back)
+    if not dry_run:
+        _make_folder(folder)
+    for name in names:
         try:
-            if request.back:
-                _back(name, Path(request.output), console)
-            else:
-                complete &= _convert(name, request, console)
+            if back:
+                target = rebuild_file(name, folder)
+                text = printable(f"{name} -> {target}")
+                console.result({"warc": name, "arc": str(target)}, text=text)
+                continue
+            with console.progress(f"converting {base_name(name)}", total=size_at(name)) as progress:
+                result = convert_file(
+                    name,
+                    folder,
+                    verify=arguments.verify,
+                    dry_run=dry_run,
+                    advance=progress.advance,
+                )
+            told = result.as_json()
+            _warn(told["arc"], [*told["stretches"], *told["findings"]], console)
+            console.result(told, text=_sentence(told))
+            tell.failed |= bool(result.stretches)
         except ONE_FILE_ONLY as problem:
-            console.warn(problem)
-            complete = False
-    return Exit.DONE if complete else Exit.SOME_FAILED
+            tell(problem)
+    return tell.exit()
 
 
-def _by_job(request: ConvertRequest, runner: JobRunner, console: Console) -> Exit:
+def _by_job(names: Sequence[str], output: str, runner: JobRunner, console: Console) -> Exit:
     """It verifies whether or not that is asked for."""
     from pinakes.mr_jobs.convert_arc import ConvertArcJob
-    from pinakes.mr_jobs.writing_job import run_writing_job
-
-    runner.refuse({"--back": request.back, "--dry-run": request.dry_run})
-    job = job_request(ConvertArcJob, request.names, runner)
-    start = partial(run_writing_job, job, request.output)
 
     def tell(result: Mapping[str, Any]) -> str:
         # The job's report has the stretches.
         _warn(result["arc"], result["findings"], console)
         return _sentence(result)
 
-    return report_job(show_job_results(start, runner, console, tell, verb="convert"), console)
+    job = job_request(ConvertArcJob, names, runner)
+    return write_files_by_job(job, output, runner, console, tell, verb="convert")
 
 
 def _make_folder(folder: Path) -> None:
@@ -130,30 +99,9 @@ def _make_folder(folder: Path) -> None:
         raise ConfigError(f"-o {folder} is not a folder") from error
 
 
-def _convert(arc: str, request: ConvertRequest, console: Console) -> bool:
-    """Whether all of it became records."""
-    with console.progress(f"converting {base_name(arc)}", total=size_at(arc)) as progress:
-        result = convert_file(
-            arc,
-            Path(request.output),
-            verify=request.verify,
-            dry_run=request.dry_run,
-            advance=progress.advance,
-        )
-    told = result.as_json()
-    _warn(told["arc"], [*told["stretches"], *told["findings"]], console)
-    console.result(told, text=_sentence(told))
-    return not result.stretches
-
-
 def _warn(arc: str, findings: Iterable[Mapping[str, Any]], console: Console) -> None:
     for finding in findings:
         console.warn(PinakesError(finding["message"], file=arc, offset=finding["offset"]))
-
-
-def _back(warc: str, folder: Path, console: Console) -> None:
-    target = rebuild_file(warc, folder)
-    console.result({"warc": warc, "arc": str(target)}, text=printable(f"{warc} -> {target}"))
 
 
 def _sentence(result: Mapping[str, Any]) -> str:

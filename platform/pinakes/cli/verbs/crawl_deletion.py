@@ -6,37 +6,29 @@ import argparse
 from collections.abc import Sequence
 
 from pinakes.catalog.reference_finder import Reference
+from pinakes.cli.frame.options import options_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
-from pinakes.deletion.requests import (
-    FORCE,
-    LISTED,
-    PROMOTE,
-    REFUSE,
-    CrawlDeletion,
-    DeletionReport,
-)
+from pinakes.deletion.requests import FORCE, LISTED, PROMOTE, REFUSE, CrawlDeletion, DeletionReport
 
 
 def add_references(parser: argparse.ArgumentParser, whose: str) -> None:
     """The option `--references`."""
-    parser.add_argument(
+    options_of(parser)(
         "--references",
-        choices=(REFUSE, PROMOTE, FORCE),
-        default=REFUSE,
-        help=f"{whose}: refuse lists them, and changes nothing (default); promote makes the "
+        f"{whose}: refuse lists them, and changes nothing (default); promote makes the "
         "earliest copy left a full record again, to which the others refer; force leaves them "
         "without an original",
+        choices=(REFUSE, PROMOTE, FORCE),
+        default=REFUSE,
     )
 
 
 def add_purge_options(parser: argparse.ArgumentParser) -> None:
     """The options of `pinakes crawl purge`."""
     add_references(parser, "captures of other crawls that refer to it")
-    parser.add_argument(
-        "--plan",
-        action="store_true",
-        help="show what becomes of references, bytes freed and added; change nothing",
+    options_of(parser)(
+        "--plan", "show what becomes of references, bytes freed and added; change nothing"
     )
 
 

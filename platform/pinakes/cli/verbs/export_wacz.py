@@ -6,15 +6,15 @@ import argparse
 from pathlib import Path
 
 from pinakes.application.exporting import export_crawl, export_files, plan_export
+from pinakes.application.inputs import GivenFiles, find_files, total_size
 from pinakes.archive_store.local.whole_files import require_absent
-from pinakes.archive_store.located import size_at
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.input_paths import GivenFiles
-from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
+from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.telling import Telling
 from pinakes.config import Configuration
 from pinakes.counts import count_of
-from pinakes.errors import ConfigError, PinakesError
+from pinakes.errors import ConfigError
 from pinakes.export.exporting import ExportReport, ExportRequest
 from pinakes.export.wacz_file import Described
 from pinakes.index.external_sort import SortSpace
@@ -31,17 +31,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="crawl ID; or archive files, by path or URL, and folders of them (DIR/): they need "
         "no store",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        required=True,
-        help="file to write; an existing one is not replaced",
-    )
-    parser.add_argument(
+    option = options_of(parser)
+    option("-o, --output FILE", "file to write; an existing one is not replaced", required=True)
+    option(
         "--standalone",
-        action="store_true",
-        help="make revisits of records of other crawls full records, so that the file needs no "
+        "make revisits of records of other crawls full records, so that the file needs no "
         "other; by default those files are named in it",
     )
     add_dry_run(parser)
@@ -50,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write it, or say what would be written."""
-    configuration = configuration_of(arguments)
+    configuration, tell = configuration_of(arguments), Telling(console)
     target = Path(arguments.output)
     if arguments.output == "-":
         raise ConfigError("-o -: a WACZ file is not written to standard output: name a file")
@@ -61,12 +55,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if any(map(_is_place, arguments.inputs)):
         if arguments.standalone:
             raise ConfigError("--standalone is for crawls: files are written as they are")
-        given = GivenFiles(arguments.inputs, console)
-        return _export_files(given, target, configuration, arguments.dry_run, console)
+        given = find_files(arguments.inputs, tell)
+        return _export_files(given, target, configuration, arguments.dry_run, console, tell)
     if len(arguments.inputs) > 1:
         raise ConfigError("one crawl at a time; of a file give the path: ./NAME")
     request = ExportRequest(crawl=arguments.inputs[0], standalone=arguments.standalone)
-    return _export(request, target, configuration, arguments.dry_run, console)
+    return _export(request, target, configuration, arguments.dry_run, console, tell)
 
 
 def _is_place(name: str) -> bool:
@@ -80,22 +74,21 @@ def _export_files(
     configuration: Configuration,
     dry_run: bool,
     console: Console,
+    tell: Telling,
 ) -> Exit:
     if given.packages:
         raise ConfigError(f"{given.packages[0]} is a package already: name archive files")
-    total = sum(size_at(name) or 0 for name in given.names)
+    total = total_size(given.names)
     if dry_run:
         require_absent(target)
         what = (
             f"{count_of(len(given.names), 'file')}, {total:,} bytes: would be exported to {target}"
         )
         console.result({"path": str(target), "files": len(given.names)}, text=what)
-        return given.exit(Exit.DONE)
+        return tell.exit()
     space = SortSpace(folder=configuration.temp_dir)
     with console.progress("export", total=total) as progress:
-        done = export_files(
-            given.names, target, space, on_problem=given.warn, advance=progress.advance
-        )
+        done = export_files(given.names, target, space, on_problem=tell, advance=progress.advance)
     console.result(
         {
             "name": target.name,
@@ -108,7 +101,7 @@ def _export_files(
         },
         text=f"{target}: {_contents(done)}; {done.size:,} bytes in all",
     )
-    return given.exit(Exit.DONE)
+    return tell.exit()
 
 
 def _export(
@@ -117,28 +110,23 @@ def _export(
     configuration: Configuration,
     dry_run: bool,
     console: Console,
+    tell: Telling,
 ) -> Exit:
-    problems: list[PinakesError] = []
-
-    def on_problem(problem: PinakesError) -> None:
-        problems.append(problem)
-        console.warn(problem)
-
     with open_stores(configuration) as stores:
         if dry_run:
-            report = plan_export(stores, request, target, on_problem=on_problem)
+            report = plan_export(stores, request, target, on_problem=tell)
         else:
             with console.progress("export") as progress:
                 report = export_crawl(
                     stores,
                     request,
                     target,
-                    on_problem=on_problem,
+                    on_problem=tell,
                     advance=progress.advance,
                     on_total=progress.set_total,
                 )
     _show(report, target, console)
-    return Exit.SOME_FAILED if problems else Exit.DONE
+    return tell.exit()
 
 
 def _contents(done: ExportReport | Described) -> str:

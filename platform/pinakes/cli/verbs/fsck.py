@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pinakes.application.checking import StoreFinding, check_store
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.errors import ConfigError
 from pinakes.ingest.tally import Tally
@@ -21,30 +21,25 @@ _FIELDS = ("code", "file", "message", "repair", "mended", "undo")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """How deep to look, and whether to mend."""
-    act = parser.add_mutually_exclusive_group()
-    act.add_argument("--repair", action="store_true", help="repair what can be repaired")
-    act.add_argument(
-        "--accept",
-        metavar="FILE",
-        help="go on with the bytes that a damaged archive file still has, as if it had landed so",
+    act = options_of(parser.add_mutually_exclusive_group())
+    act("--repair", "repair what can be repaired")
+    act(
+        "--accept FILE",
+        "go on with the bytes that a damaged archive file still has, as if it had landed so",
     )
-    act.add_argument("--quarantine", action="store_true", help="list what repairs have replaced")
-    act.add_argument("--undo", metavar="ID", help="put back what a repair has replaced")
-    act.add_argument(
-        "--discard",
-        metavar="ID",
-        help="delete a repair from the quarantine, or `all`, where nothing is a last copy; "
+    act("--quarantine", "list what repairs have replaced")
+    act("--undo ID", "put back what a repair has replaced")
+    act(
+        "--discard ID",
+        "delete a repair from the quarantine, or `all`, where nothing is a last copy; "
         "without --yes, say which",
     )
-    parser.add_argument("--yes", action="store_true", help="with --discard: delete")
-    depth = parser.add_mutually_exclusive_group()
-    depth.add_argument("--quick", action="store_true", help="do not read archive files")
-    depth.add_argument(
-        "--full", action="store_true", help="read every record, and compare all rows with them"
-    )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="seed of the sample (default: 0)"
-    )
+    option = options_of(parser)
+    option("--yes", "with --discard: delete")
+    depth = options_of(parser.add_mutually_exclusive_group())
+    depth("--quick", "do not read archive files")
+    depth("--full", "read every record, and compare all rows with them")
+    option("--seed N", "seed of the sample (default: 0)", type=int, default=0)
     add_settings(parser, "store")
     add_metrics_file(parser)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 
 from pinakes.application.deleting import purge_crawls
-from pinakes.application.wacz_landing import ImportRequest, import_waczs, plan_import
-from pinakes.application.wacz_told import ImportRun
+from pinakes.application.wacz_landing import import_waczs, plan_import
+from pinakes.application.wacz_told import ImportRequest, ImportRun
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.options import (
     add_accept_damaged,
     add_dry_run,
-    add_inputs,
     add_settings,
     configuration_of,
-    inputs_of,
+    options_of,
 )
 from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs.crawl_deletion import add_references, say_purge
@@ -30,15 +30,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "WACZ",
         "WACZ files, folders of them, or manifests (.json); also URLs",
     )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with what is queued, and retry what has failed; no WACZ need be named",
+    option = options_of(parser)
+    option(
+        "--resume", "go on with what is queued, and retry what has failed; no WACZ need be named"
     )
-    parser.add_argument(
+    option(
         "--purge-removed",
-        action="store_true",
-        help="then purge imported crawls that manifests no longer name, as `pinakes crawl purge`",
+        "then purge imported crawls that manifests no longer name, as `pinakes crawl purge`",
     )
     add_references(parser, "captures of other crawls that refer to one of these")
     add_accept_damaged(parser)

@@ -12,8 +12,7 @@ from pinakes.application.wacz_told import (
 )
 from pinakes.catalog.wacz_rows import FAILED
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.store_place import next_command, store_place
-from pinakes.cli.frame.telling import say_aside
+from pinakes.cli.frame.telling import Telling, next_command, store_place
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.ingest.wacz.queue import MissingCrawl
@@ -44,7 +43,7 @@ class ImportPrinter:
         elif isinstance(told, MissingCrawl):
             (self._missing if told.is_whole else self._missing_in_part)(told)
         else:
-            say_aside(told, self._console)
+            Telling(self._console)(told)
         self._console.flush()
 
     def _would_import(self, source: WaczSource) -> None:

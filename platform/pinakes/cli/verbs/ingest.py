@@ -10,14 +10,14 @@ from pinakes.application.landers import landers_for
 from pinakes.application.landing import Watched, ingest
 from pinakes.application.landing_plan import IngestRequest, plan_ingest
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import (
     add_accept_damaged,
     add_dry_run,
-    add_inputs,
     add_settings,
     configuration_of,
-    inputs_of,
+    options_of,
 )
 from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs.ingest_printing import NOTHING_FOUND, say, say_done, say_plan
@@ -31,36 +31,24 @@ from pinakes.profile import open_stores
 def configure(parser: argparse.ArgumentParser) -> None:
     """Files or folders, and the crawl they belong to."""
     add_inputs(parser, "PATH", "archive files, folders or WACZ packages; also URLs")
-    parser.add_argument(
-        "--crawl",
-        metavar="ID",
-        help="crawl that the files belong to (with --hook: default from the crawler)",
-    )
-    parser.add_argument(
+    option = options_of(parser)
+    option("--crawl ID", "crawl that the files belong to (with --hook: default from the crawler)")
+    option(
         "--hook",
+        "PATH is the output of this crawler: a job folder, a collection or webhook, files",
         choices=sorted(HOOKS),
-        help="PATH is the output of this crawler: a job folder, a collection or webhook, files",
     )
-    parser.add_argument(
-        "--watch",
-        action="store_true",
-        help="keep watching: ingest files that no longer change, until stopped",
-    )
-    parser.add_argument(
-        "--settle",
-        metavar="SECONDS",
+    option("--watch", "keep watching: ingest files that no longer change, until stopped")
+    option(
+        "--settle SECONDS",
+        "with --watch: wait until a file has not changed for so long (default: %(default)g)",
         type=_seconds,
         default=SETTLE_S,
-        help="with --watch: wait until a file has not changed for so long (default: %(default)g)",
     )
-    parser.add_argument(
-        "--bulk",
-        action="store_true",
-        help="for large collections: load the rows of many files at once (docs/bulk-load.md)",
+    option(
+        "--bulk", "for large collections: load the rows of many files at once (docs/bulk-load.md)"
     )
-    parser.add_argument(
-        "-j", "--jobs", metavar="N", help="number of processes, one file each (default: 1)"
-    )
+    option("-j, --jobs N", "number of processes, one file each (default: 1)")
     add_accept_damaged(parser)
     add_settings(parser, "store", "collection")
     add_dry_run(parser)

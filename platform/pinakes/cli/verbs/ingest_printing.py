@@ -7,8 +7,7 @@ from pinakes.application.landing_plan import IngestPlan
 from pinakes.application.told import notices_of
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.store_place import next_command, store_place
-from pinakes.cli.frame.telling import say_aside
+from pinakes.cli.frame.telling import Telling, next_command, store_place
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import InputRefused, PinakesError
@@ -24,7 +23,7 @@ def say(told: Told, console: Console) -> None:
     elif isinstance(told, PinakesError):
         console.warn(told)
     else:
-        say_aside(told, console)
+        Telling(console)(told)
     console.flush()
 
 

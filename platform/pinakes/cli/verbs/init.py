@@ -7,20 +7,14 @@ from collections.abc import Iterable, Mapping
 
 from pinakes.catalog.presplits import sampled_splits
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_settings, configuration_of, number_to, options_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.store_place import next_command, store_place
+from pinakes.cli.frame.telling import next_command, store_place
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.tables import FoundSchema, schema_drift
 from pinakes.ingest.inputs import LeftOut, iter_inputs
-from pinakes.profile import (
-    ROWS,
-    create_stores,
-    hbase_connection,
-    open_schema_admin,
-    schema_of,
-)
+from pinakes.profile import ROWS, create_stores, hbase_connection, open_schema_admin, schema_of
 from pinakes.row_store.hbase.shell import shell_lines
 
 _REGIONS = 16
@@ -31,36 +25,26 @@ Splits = Mapping[str, tuple[bytes, ...]]
 def configure(parser: argparse.ArgumentParser) -> None:
     """Where the store is comes from the configuration, or `--store`."""
     add_settings(parser, "store", "collection", "cell_versions")
-    either = parser.add_mutually_exclusive_group()
-    either.add_argument(
-        "--check", action="store_true", help="change nothing; exit 1 where the schema has drifted"
-    )
-    either.add_argument(
+    either = options_of(parser.add_mutually_exclusive_group())
+    either("--check", "change nothing; exit 1 where the schema has drifted")
+    either(
         "--print",
+        "on a cluster: change nothing; print the commands for the HBase shell",
         dest="lines",
-        action="store_true",
-        help="on a cluster: change nothing; print the commands for the HBase shell",
     )
-    parser.add_argument(
-        "--sample",
-        metavar="PATH",
+    option = options_of(parser)
+    option(
+        "--sample PATH",
+        "on a cluster: choose the regions of new tables by these archive files; repeatable",
         action="append",
         default=[],
-        help="on a cluster: choose the regions of new tables by these archive files; repeatable",
     )
-    parser.add_argument(
-        "--regions",
-        metavar="N",
-        type=_regions,
+    option(
+        "--regions N",
+        f"with --sample: number of regions (default: {_REGIONS})",
+        type=number_to(10_000),
         default=_REGIONS,
-        help=f"with --sample: number of regions (default: {_REGIONS})",
     )
-
-
-def _regions(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 10,000")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:

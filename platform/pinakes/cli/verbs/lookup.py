@@ -8,8 +8,10 @@ from itertools import islice
 
 from pinakes.catalog.lookup import DEFAULT_LIMIT, Answer, answer_all
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
+from pinakes.cli.frame.inputs import add_inputs, inputs_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of, parsed
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.telling import Telling
 from pinakes.cli.verbs.captures import (
     capture_line,
     capture_object,
@@ -38,11 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_limit(parser: argparse.ArgumentParser, default: int | None) -> None:
     """`--limit`, a number of captures."""
-    parser.add_argument(
-        "--limit",
-        metavar="N",
+    options_of(parser)(
+        "--limit N",
+        f"show at most N captures per query (default: {default or 'all'})",
         default=default,
-        help=f"show at most N captures per query (default: {default or 'all'})",
     )
 
 
@@ -50,10 +51,7 @@ def limit_of(arguments: argparse.Namespace) -> int | None:
     """The limit given, if any.  Raises ConfigError where it is no number."""
     if arguments.limit is None:
         return None
-    try:
-        return parse_count(str(arguments.limit))
-    except ValueError as error:
-        raise ConfigError(f"--limit is {arguments.limit!r}, and should be {error}") from error
+    return parsed("--limit", str(arguments.limit), parse_count)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -62,17 +60,15 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     Raises:
         ConfigError: for a query that was meant as a digest, and is none.
     """
-    limit = limit_of(arguments) or DEFAULT_LIMIT
-    failed = False
+    limit, tell = limit_of(arguments) or DEFAULT_LIMIT, Telling(console)
     with open_stores(configuration_of(arguments)) as stores:
         for queries in _batches(inputs_of(arguments), limit):
             for answer in answer_all(stores.rows, queries, limit=limit):
                 if isinstance(answer, InputRefused):
-                    console.warn(answer)
-                    failed = True
+                    tell(answer)
                 else:
                     console.result(_as_object(answer), text=_as_text(answer))
-    return Exit.SOME_FAILED if failed else Exit.DONE
+    return tell.exit()
 
 
 def _batches(names: Iterable[str], limit: int) -> Iterator[list[str]]:

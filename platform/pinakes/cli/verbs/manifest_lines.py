@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from pinakes.cli.frame.jobs import JobRunner
 from pinakes.cli.frame.options import configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
 from pinakes.cli.frame.progress import Progress
-from pinakes.cli.frame.runner_options import JobRunner
 from pinakes.config import Configuration
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.external_sort import SortSpace
@@ -64,29 +63,6 @@ class ManifestInput:
         self._progress.advance(read)
 
 
-def add_manifests(parser: argparse.ArgumentParser) -> None:
-    """The manifests to read."""
-    parser.add_argument(
-        "manifests",
-        metavar="MANIFEST",
-        nargs="+",
-        help="manifests, read as if they were one (-: standard input)",
-    )
-
-
-def add_decisions(parser: argparse.ArgumentParser) -> None:
-    """Where the lines go, and what of the decisions can be chosen."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="output file (default: -, standard output)",
-    )
-    parser.add_argument("--stats", metavar="FILE.json", help="write statistics to this file")
-    parser.add_argument("--resources", action="store_true", help="include resource records")
-
-
 def size_of(names: Sequence[str]) -> int | None:
     """The size of manifests, for their progress; None where one has none."""
     paths = [Path(name) for name in names if name != "-"]
@@ -103,14 +79,6 @@ def space_of(arguments: argparse.Namespace) -> SortSpace:
 def refuse_unreadable(runner: JobRunner, names: Sequence[str], console: Console) -> None:
     """Raise ConfigError for what a job that reads and writes manifests cannot do."""
     runner.refuse({"--json": console.json, "standard input (-)": "-" in names})
-
-
-def spare_collector() -> None:
-    """Let the cyclic collector run rarely: it takes a third of the time, and finds nothing.
-
-    Sorting holds many tuples, which form no cycles; each of its runs walks them all.
-    """
-    gc.set_threshold(1 << 19, 50, 100)
 
 
 def write_lines(lines: Iterable[ManifestLine], name: str, console: Console) -> None:

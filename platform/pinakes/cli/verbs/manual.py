@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from pinakes.cli.frame.command_tree import read_command
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.manual_page import manual_page
+from pinakes.cli.frame.manual_page import manual_page, read_command
 from pinakes.cli.frame.output import Console
 from pinakes.cli.parsers import whole_parser
 from pinakes.cli.verbs import VERBS

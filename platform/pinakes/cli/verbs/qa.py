@@ -7,15 +7,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pinakes.cli.frame.actions import Action, add_actions
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import (
+    Action,
+    add_actions,
+    add_settings,
+    configuration_of,
+    options_of,
+)
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.telling import Telling
 from pinakes.cli.verbs import qa_export, qa_review, qa_run, qa_train
-from pinakes.cli.verbs.qa_pages import PageChoice, add_pages, choice_of, drawn_pages, name_missing
+from pinakes.cli.verbs.qa_pages import (
+    add_pages,
+    add_run_folder,
+    choice_of,
+    name_missing,
+    settled_pairs,
+)
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.profile import open_stores
+from pinakes.qa.run.chosen_pages import PageChoice, drawn_pages
 from pinakes.qa.sample import Drawn
 
 if TYPE_CHECKING:
@@ -45,7 +58,7 @@ def _configure_sample(parser: argparse.ArgumentParser) -> None:
 def _sample(choice: PageChoice, configuration: Configuration, console: Console) -> Exit:
     found = []
     with open_stores(configuration) as stores:
-        for drawn in drawn_pages(stores, choice, console):
+        for drawn in drawn_pages(stores, choice, Telling(console)):
             found.append(drawn)
             console.result(_as_object(drawn), text=_line(drawn))
     console.say(f"{count_of(len(found), 'page')}")
@@ -53,13 +66,9 @@ def _sample(choice: PageChoice, configuration: Configuration, console: Console) 
 
 
 def _configure_report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "folder", metavar="DIR", type=Path, help="the folder of a run (`qa run -o DIR`)"
-    )
-    parser.add_argument(
-        "--settled",
-        action="store_true",
-        help="say what people settled, from the run's store, and filter by it",
+    add_run_folder(parser)
+    options_of(parser)(
+        "--settled", "say what people settled, from the run's store, and filter by it"
     )
     add_settings(parser, "store")
 
@@ -89,7 +98,6 @@ def _labels(
     folder: Path, pairs: Sequence[JudgedPair], configuration: Configuration, console: Console
 ) -> dict[int, str]:
     """What people settled, by the place of a pair."""
-    from pinakes.cli.verbs.qa_settled import settled_pairs
     from pinakes.hbase_schema.name_keys import encode_pair_key
     from pinakes.qa.results import pair_key
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
+from pinakes.cli.verbs.qa_pages import add_run_folder, settled_pairs
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError
@@ -24,25 +25,21 @@ SCREENSHOT_KINDS = ("csv", "json", "xml", "pagelyzer")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The run, the format, the output."""
-    parser.add_argument(
-        "folder", metavar="DIR", type=Path, help="the folder of a run (`qa run -o DIR`)"
-    )
-    parser.add_argument(
+    add_run_folder(parser)
+    option = options_of(parser)
+    option(
         "--as",
+        "csv: one line per pair; json: one object per line; xml: a ZIP of documents, schema "
+        "docs/qa/pair.xsd; pagelyzer: label and two images, tab-separated (default: csv)",
         dest="form",
         choices=SCREENSHOT_KINDS,
-        help="csv: one line per pair; json: one object per line; xml: a ZIP of documents, schema "
-        "docs/qa/pair.xsd; pagelyzer: label and two images, tab-separated (default: csv)",
     )
-    parser.add_argument(
+    option(
         "--missing",
-        action="store_true",
-        help="instead, the URLs that the archive lacks, one per line, those requested by most "
+        "instead, the URLs that the archive lacks, one per line, those requested by most "
         "pages first: seeds for a patch crawl; --as csv or json adds the number of pages",
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="a file (default: standard output)"
-    )
+    option("-o, --output FILE", "a file (default: standard output)", default="-")
     add_settings(parser, "store")
 
 
@@ -88,7 +85,6 @@ def _missing_lines(urls: list[tuple[str, int]], form: str | None) -> list[str]:
 
 def _settled(folder: Path, configuration: Configuration, console: Console) -> list[ExportedPair]:
     """The pairs, the worst first, with their settlements from the store."""
-    from pinakes.cli.verbs.qa_settled import settled_pairs
     from pinakes.qa.export import ExportedPair
 
     with open_stores(configuration) as stores:

@@ -1,53 +1,40 @@
-"""The pages for `pinakes qa`: a sample of a crawl, or those of a list."""
+"""What verbs of `pinakes qa` share: the pages of a run, its folder, what people settled."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pinakes.catalog.crawl_rows import require_crawl
-from pinakes.catalog.file_rows import scan_entries
-from pinakes.catalog.pages import pages_of
+from pinakes.cli.frame.options import options_of
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.hbase_schema.file_states import FileState
-from pinakes.index.urlkey import urlkey
 from pinakes.profile import Stores
-from pinakes.qa.sample import Drawn, Population, draw
+from pinakes.qa.run.chosen_pages import PageChoice, missing_pages
+from pinakes.qa.sample import Drawn
+
+if TYPE_CHECKING:
+    from pinakes.qa.review.judgement import Settled
+    from pinakes.qa.review.reviewed_pair import ReviewedPair
 
 _SIZE = 500
-_NOT_LANDED = (FileState.LANDING, FileState.LOADING, FileState.REFUSED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageChoice:
-    """Which pages of a crawl: a sample, or with `urls` those of a file of URLs."""
-
-    crawl: str
-    size: int
-    seed: str
-    seeds: str | None
-    urls: str | None
 
 
 def add_pages(parser: argparse.ArgumentParser) -> None:
     """The options that draw a sample."""
     parser.add_argument("crawl", metavar="CRAWL", help="the crawl")
-    parser.add_argument(
-        "--size",
-        metavar="N",
+    option = options_of(parser)
+    option(
+        "--size N",
+        f"number of pages, besides home pages and seeds (default: {_SIZE})",
         type=int,
         default=_SIZE,
-        help=f"number of pages, besides home pages and seeds (default: {_SIZE})",
     )
-    parser.add_argument("--seed", metavar="TEXT", default="", help="random seed of the sample")
-    named = parser.add_mutually_exclusive_group()
-    named.add_argument("--seeds", metavar="FILE", help="the crawl's seed URLs, one per line")
-    named.add_argument(
-        "--urls", metavar="FILE", help="instead of a sample, the pages of these URLs, one per line"
-    )
+    option("--seed TEXT", "random seed of the sample", default="")
+    named = options_of(parser.add_mutually_exclusive_group())
+    named("--seeds FILE", "the crawl's seed URLs, one per line")
+    named("--urls FILE", "instead of a sample, the pages of these URLs, one per line")
 
 
 def choice_of(arguments: argparse.Namespace) -> PageChoice:
@@ -63,58 +50,41 @@ def choice_of(arguments: argparse.Namespace) -> PageChoice:
     )
 
 
-def drawn_pages(stores: Stores, choice: PageChoice, console: Console) -> Iterator[Drawn]:
-    """The pages; `name_missing` names those of a list that are missing.
-
-    Files of the crawl that are not ingested are not represented by the sample; a warning at the
-    end gives their number.
-
-    Raises:
-        InputRefused: the crawl does not exist, or a file cannot be read.
-    """
-    require_crawl(stores.rows, choice.crawl)
-    population = Population(stores.rows, stores.archive, choice.crawl)
-    if choice.urls:
-        wanted = frozenset(map(urlkey, _lines(choice.urls)))
-        pages = pages_of(stores.archive, scan_entries(stores.rows, choice.crawl))
-        yield from (Drawn(page, 1.0, is_always=True) for page in pages if page.urlkey in wanted)
-    else:
-        seeds = list(_lines(choice.seeds)) if choice.seeds else []
-        yield from draw(population, size=choice.size, seed=choice.seed, seeds=seeds)
-    if population.absent:
-        console.say(
-            f"pages that WACZ files of the crawl list, and that are no captured HTML: "
-            f"{population.absent:,}"
-        )
-    if population.unread:
-        console.warn(f"lines in lists of pages that are no page: {population.unread:,}")
-    entries = scan_entries(stores.rows, choice.crawl)
-    not_landed = sum(entry.state in _NOT_LANDED for entry in entries)
-    if not_landed:
-        console.warn(
-            f"files of the crawl {choice.crawl} that have not landed, and whose pages are left "
-            f"out: {not_landed:,}"
-        )
-
-
 def name_missing(choice: PageChoice, drawn: Iterable[Drawn], console: Console) -> int:
     """Name URLs that are not pages of the crawl; how many of a list are missing.
 
     A seed is named as well, but does not count: crawls have seeds without an answer.
     """
-    asked = choice.urls or choice.seeds
-    if not asked:
-        return 0
-    found = {one.page.urlkey for one in drawn}
-    missing = [url for url in _lines(asked) if urlkey(url) not in found]
+    missing = missing_pages(choice, drawn)
     for url in missing:
         console.warn(InputRefused(f"the crawl {choice.crawl} has no such page", file=url))
     return len(missing) if choice.urls else 0
 
 
-def _lines(name: str) -> Iterator[str]:
-    try:
-        with Path(name).open(encoding="utf-8", errors="surrogateescape") as lines:
-            yield from filter(None, map(str.strip, lines))
-    except OSError as error:
-        raise InputRefused(error.strerror or str(error), file=name) from error
+def add_run_folder(parser: argparse.ArgumentParser) -> None:
+    """The folder of a run that is read."""
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="the folder of a run (`qa run -o DIR`)"
+    )
+
+
+def settled_pairs(
+    folder: Path, stores: Stores, console: Console
+) -> list[tuple[ReviewedPair, Settled | None]]:
+    """By rank; None if not settled.  `Raises` as `read_pairs`, and StoreUnavailable.
+
+    Warns if the store does not know the run: it is probably the wrong store.
+    """
+    from pinakes.qa.result_rows import is_known
+    from pinakes.qa.review.judgement_rows import scan_settled
+    from pinakes.qa.review.reviewed_pair import reviewed_pairs
+    from pinakes.qa.run.run_folder import read_pairs  # these need the extra
+
+    pairs, _ = reviewed_pairs(read_pairs(folder))
+    if not pairs:
+        return []
+    run = pairs[0].judged.result.run
+    if not is_known(stores.rows, run):
+        console.warn(f"run {run} is unknown to this store, and so are its judgements: {folder}")
+    settled = dict(scan_settled(stores.rows, run))
+    return [(pair, settled.get(pair.key)) for pair in pairs]

@@ -6,12 +6,12 @@ import argparse
 import os
 import secrets
 from collections.abc import Callable
-from pathlib import Path
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.listening import LOOPBACK_NAMES, add_port, impatient, listening
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.serving import LOOPBACK_NAMES, add_port, impatient, listening
+from pinakes.cli.verbs.qa_pages import add_run_folder
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import InputRefused
@@ -23,15 +23,12 @@ _HOST = "127.0.0.1"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The run, the address to listen on, the leads."""
-    parser.add_argument(
-        "folder", metavar="DIR", type=Path, help="the folder of a run (`qa run -o DIR`)"
-    )
-    parser.add_argument(
-        "--lead",
-        metavar="NAME",
+    add_run_folder(parser)
+    options_of(parser)(
+        "--lead NAME",
+        "a reviewer who settles disputes and signs the run; may be repeated",
         action="append",
         default=[],
-        help="a reviewer who settles disputes and signs the run; may be repeated",
     )
     add_port(parser, DEFAULT_PORT)
     add_settings(parser, "store")

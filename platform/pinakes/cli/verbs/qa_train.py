@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
+from pinakes.cli.verbs.qa_pages import settled_pairs
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.profile import open_stores
@@ -25,20 +26,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folders", metavar="DIR", type=Path, nargs="+", help="folders of runs (`qa run -o DIR`)"
     )
-    parser.add_argument(
-        "--model", choices=NAMES, default=NAMES[0], help=f"which model (default: {NAMES[0]})"
+    option = options_of(parser)
+    option("--model", f"which model (default: {NAMES[0]})", choices=NAMES, default=NAMES[0])
+    option(
+        "-o, --output FOLDER",
+        "folder for the new model, which gets a name of its own",
+        type=Path,
+        required=True,
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FOLDER", type=Path, required=True,
-        help="folder for the new model, which gets a name of its own",
-    )  # fmt: skip
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=int,
-        default=1,
-        help="random seed of folds and trees (default: 1)",
-    )
+    option("--seed N", "random seed of folds and trees (default: 1)", type=int, default=1)
     add_settings(parser, "store")
 
 
@@ -73,7 +69,6 @@ def _settled(
     folders: Sequence[Path], configuration: Configuration, console: Console
 ) -> list[LabelledPair]:
     """The settled pairs of these runs."""
-    from pinakes.cli.verbs.qa_settled import settled_pairs
     from pinakes.qa.training.labelled import labelled_pair
 
     with open_stores(configuration) as stores:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
+from pinakes.application.inputs import find_files, total_size
 from pinakes.application.revisits import (
     RUN_OF_OTHERS,
     RefsRequest,
@@ -14,16 +14,13 @@ from pinakes.application.revisits import (
     RefsWritten,
     write_revisits,
 )
-from pinakes.application.told import Notice, Skipped
-from pinakes.archive_store.located import size_at
+from pinakes.cli.frame.chain_options import add_places, places_of
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.input_paths import archive_files_of
-from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
-from pinakes.cli.frame.left_full import left_full_text
-from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of, inputs_of
+from pinakes.cli.frame.inputs import add_inputs, inputs_of
+from pinakes.cli.frame.jobs import JobRunner, add_runner, job_request, runner_of, write_files_by_job
+from pinakes.cli.frame.options import add_dry_run, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.place_options import add_places, places_of
-from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
+from pinakes.cli.frame.telling import Telling, left_full_text
 from pinakes.counts import count_of
 
 _TO_COUNT = "min_saving_bytes"
@@ -36,35 +33,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "WARC",
         "files to rewrite, each of another base name, or folders of them; with --runner, give none",
     )
-    parser.add_argument(
-        "--manifest",
-        metavar="FILE",
+    option = options_of(parser)
+    option(
+        "--manifest FILE",
+        "what `pinakes process` wrote; with --runner also hdfs://… or a pattern with *",
         required=True,
-        help="what `pinakes process` wrote; with --runner also hdfs://… or a pattern with *",
     )
-    target = parser.add_mutually_exclusive_group(required=True)
-    target.add_argument(
-        "-o",
-        "--output",
-        metavar="DIR",
-        help="folder for the new files; with --runner hadoop hdfs://…",
-    )
-    target.add_argument(
-        "--in-place",
-        action="store_true",
-        help="replace the files; the old ones are moved to superseded/",
-    )
-    parser.add_argument(
-        "--min-saving",
-        metavar="BYTES",
+    target = options_of(parser.add_mutually_exclusive_group(required=True))
+    target("-o, --output DIR", "folder for the new files; with --runner hadoop hdfs://…")
+    target("--in-place", "replace the files; the old ones are moved to superseded/")
+    option(
+        "--min-saving BYTES",
+        "rewrite a record only if that saves at least so much; none: always (default: 64)",
         dest=_TO_COUNT,
-        help="rewrite a record only if that saves at least so much; none: always (default: 64)",
     )
     add_places(parser)
-    parser.add_argument(
-        "--run",
-        metavar="ID",
-        help="name of this run, written into the revisits (default: a hash of the manifest; "
+    option(
+        "--run ID",
+        "name of this run, written into the revisits (default: a hash of the manifest; "
         f"{RUN_OF_OTHERS} if the manifest is not a local file)",
     )
     add_dry_run(parser)
@@ -80,8 +66,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return _by_job(_request_of(arguments, names), runner, console)
     if arguments.output is None:  # a folder may have superseded/ in it by now
         return _write(_request_of(arguments, list(inputs_of(arguments))), console)
-    given = archive_files_of(arguments, console)
-    return given.exit(_write(_request_of(arguments, given.names), console))
+    tell = Telling(console)
+    given = find_files(inputs_of(arguments), tell)
+    return tell.exit(_write(_request_of(arguments, given.names), console))
 
 
 def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RefsRequest:
@@ -97,32 +84,24 @@ def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RefsRequ
 
 
 def _write(request: RefsRequest, console: Console) -> Exit:
-    failed = False
+    say = Telling(console)
 
     def tell(told: RefsTold) -> None:
-        nonlocal failed
         if isinstance(told, RefsWritten):
             counts = told.refs.as_json()
             text = _sentence(printable(told.file), counts)
             console.result({"file": told.file, **counts}, text=text)
-        elif isinstance(told, Skipped):
-            console.warn(f"{told.place}: {told.why}", kind=told.why)
-        elif isinstance(told, Notice):
-            console.say(told.text)
         else:
-            failed = True
-            console.warn(told)
+            say(told)
 
-    size = sum(size_at(name) or 0 for name in request.names)
-    with console.progress("refs", total=size) as progress:
+    with console.progress("refs", total=total_size(request.names)) as progress:
         total = write_revisits(request, tell, progress.advance)
     console.say(_sentence("all files", total.as_json()))
-    return Exit.SOME_FAILED if failed else Exit.DONE
+    return say.exit()
 
 
 def _by_job(request: RefsRequest, runner: JobRunner, console: Console) -> Exit:
     from pinakes.mr_jobs.write_revisits import WriteRevisitsJob
-    from pinakes.mr_jobs.writing_job import run_writing_job
 
     runner.refuse(
         {
@@ -138,14 +117,14 @@ def _by_job(request: RefsRequest, runner: JobRunner, console: Console) -> Exit:
         options += ["--min-saving-bytes", str(request.min_saving_bytes)]
     assert request.output is not None
     job = job_request(WriteRevisitsJob, [request.manifest], runner, options=options)
-    report = show_job_results(
-        partial(run_writing_job, job, request.output),
+    return write_files_by_job(
+        job,
+        request.output,
         runner,
         console,
         lambda result: _sentence(printable(result["file"]), result),
         verb="refs",
     )
-    return report_job(report, console)
 
 
 def _sentence(name: str, counts: Mapping[str, Any]) -> str:

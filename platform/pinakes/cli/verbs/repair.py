@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pinakes.application.inputs import find_files, refuse_clashes
 from pinakes.archive_store.local.files import make_folder
 from pinakes.archive_store.located import output_name, size_at
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.input_paths import archive_files_of
-from pinakes.cli.frame.options import add_dry_run, add_inputs
+from pinakes.cli.frame.inputs import add_inputs, inputs_of
+from pinakes.cli.frame.options import add_dry_run, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.output_names import refuse_clashes
+from pinakes.cli.frame.telling import Telling
 from pinakes.counts import count_of
 from pinakes.errors import ONE_FILE_ONLY
 from pinakes.rewrite.header_mends import REMOVED
@@ -22,12 +23,10 @@ from pinakes.warc.file_names import base_name
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, and the folder of the corrected ones."""
     add_inputs(parser, "WARC", "WARC files, or folders of them; they are only read")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="DIR",
+    options_of(parser)(
+        "-o, --output DIR",
+        "folder for corrected files; nothing that is there is overwritten",
         required=True,
-        help="folder for corrected files; nothing that is there is overwritten",
     )
     add_dry_run(parser)
 
@@ -35,7 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each change, each error that is left, and each file."""
     folder = Path(arguments.output)
-    given = archive_files_of(arguments, console)
+    tell = Telling(console)
+    given = find_files(inputs_of(arguments), tell)
     by_target: dict[str, list[str]] = {}
     for name in given.names:
         by_target.setdefault(output_name(name), []).append(name)
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         except ONE_FILE_ONLY as problem:
             console.warn(problem)
             complete = False
-    return given.exit(Exit.DONE if complete else Exit.SOME_FAILED)
+    return tell.exit(Exit.DONE if complete else Exit.SOME_FAILED)
 
 
 def _repair(name: str, folder: Path, console: Console, *, dry_run: bool) -> bool:

@@ -3,46 +3,36 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pinakes.application.restoring import RestoreRequest, RestoringFiles
+from pinakes.application.inputs import find_files
+from pinakes.application.restoring import RestoringFiles
+from pinakes.cli.frame.chain_options import add_locations, places_of
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.input_paths import archive_files_of
-from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
-from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
+from pinakes.cli.frame.inputs import add_inputs, inputs_of
+from pinakes.cli.frame.jobs import add_runner, job_request, runner_of, write_files_by_job
+from pinakes.cli.frame.options import add_dry_run, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.place_options import add_locations, places_of
-from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
+from pinakes.cli.frame.telling import Telling
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, and where their originals are."""
     add_inputs(parser, "WARC", "files, folders or WACZ packages whose revisits become full records")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="DIR",
+    option = options_of(parser)
+    option(
+        "-o, --output DIR",
+        "folder for the restored files; with --runner hadoop hdfs://…",
         required=True,
-        help="folder for the restored files; with --runner hadoop hdfs://…",
     )
-    parser.add_argument(
-        "--dir",
-        metavar="DIR",
-        help="also look for originals in the WARC files of this folder, or below a URL",
-    )
+    option("--dir DIR", "also look for originals in the WARC files of this folder, or below a URL")
     add_locations(parser, "table of further files with originals: names, and paths or URLs")
-    parser.add_argument(
-        "--cdx",
-        metavar="FILE",
-        help="find originals by this CDX or CDXJ, instead of reading the files",
-    )
-    parser.add_argument(
+    option("--cdx FILE", "find originals by this CDX or CDXJ, instead of reading the files")
+    option(
         "--foreign",
-        action="store_true",
-        help="also make crawlers' revisits full, where a body at hand has the payload digest that "
+        "also make crawlers' revisits full, where a body at hand has the payload digest that "
         "they declare",
     )
     add_dry_run(parser)
@@ -51,49 +41,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; what could not be restored is named, and stays a revisit."""
-    runner = runner_of(arguments)
+    runner, places, foreign = runner_of(arguments), places_of(arguments), arguments.foreign
     if runner is not None:
-        request = _request_of(arguments, list(inputs_of(arguments)))
-        return _by_job(request, arguments.output, runner, console, dry_run=arguments.dry_run)
-    given = archive_files_of(arguments, console)
-    restoring = RestoringFiles(_request_of(arguments, given.names), given.warn)
+        from pinakes.mr_jobs.restore import RestoreJob
+
+        runner.refuse(
+            {
+                "--cdx": arguments.cdx,
+                "--locations": places.table,
+                "--foreign": foreign,
+                "--dry-run": arguments.dry_run,
+            }
+        )
+        names = list(inputs_of(arguments))
+        job = job_request(RestoreJob, names, runner, originals=places.folder)
+        return write_files_by_job(job, arguments.output, runner, console, _sentence, verb="restore")
+    tell = Telling(console)
+    restoring = RestoringFiles(
+        find_files(inputs_of(arguments), tell).names,
+        tell,
+        places=places,
+        index=Path(arguments.cdx) if arguments.cdx else None,
+        foreign=foreign,
+    )
     total = restoring.find()
     output = None if arguments.dry_run else Path(arguments.output)
     with console.progress("restore", total=total) as progress:
         for file in restoring.write(output, progress.advance):
             result = {"file": file.file, "restored": file.restored, "left": file.left}
-            if arguments.foreign:
+            if foreign:
                 result["foreign"] = file.foreign
             console.result(result, text=_sentence(result))
-    return given.exit(Exit.DONE)
-
-
-def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RestoreRequest:
-    return RestoreRequest(
-        names=names,
-        places=places_of(arguments),
-        index=Path(arguments.cdx) if arguments.cdx else None,
-        foreign=arguments.foreign,
-    )
-
-
-def _by_job(
-    request: RestoreRequest, output: str, runner: JobRunner, console: Console, *, dry_run: bool
-) -> Exit:
-    from pinakes.mr_jobs.restore import RestoreJob
-    from pinakes.mr_jobs.writing_job import run_writing_job
-
-    runner.refuse(
-        {
-            "--cdx": request.index,
-            "--locations": request.places.table,
-            "--foreign": request.foreign,
-            "--dry-run": dry_run,
-        }
-    )
-    job = job_request(RestoreJob, request.names, runner, originals=request.places.folder)
-    start = partial(run_writing_job, job, output)
-    return report_job(show_job_results(start, runner, console, _sentence, verb="restore"), console)
+    return tell.exit()
 
 
 def _sentence(result: Mapping[str, Any]) -> str:

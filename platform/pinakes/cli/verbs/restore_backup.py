@@ -9,7 +9,7 @@ from pinakes.backup.restoring import RestoreReport
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.store_place import next_command
+from pinakes.cli.frame.telling import next_command
 from pinakes.cli.verbs.backup import moment, verify
 from pinakes.config import Configuration
 from pinakes.counts import count_of

@@ -3,79 +3,50 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
+from pinakes.application.parts import rarely_collecting
+from pinakes.cli.frame.chain_options import add_manifests
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_dry_run
+from pinakes.cli.frame.options import add_dry_run, options_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
-from pinakes.cli.verbs.manifest_lines import (
-    ManifestInput,
-    add_manifests,
-    size_of,
-    space_of,
-    spare_collector,
-)
+from pinakes.cli.verbs.manifest_lines import ManifestInput, size_of, space_of
 from pinakes.dedupe.decide.split import split_lines
 from pinakes.errors import ConfigError
-from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import format_line
 
 _MOST_PARTS = 512
 """Each is an open file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitRequest:
-    """Which manifests to split, into how many parts, and where those go."""
-
-    manifests: Sequence[str]
-    parts: int
-    folder: Path
-    dry_run: bool
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Manifests, how many parts, and where they go."""
     add_manifests(parser)
-    parser.add_argument(
-        "-n", dest="parts", metavar="N", type=int, required=True, help="number of parts"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", required=True, help="folder for part-000, part-001, …"
-    )
+    option = options_of(parser)
+    option("-n N", "number of parts", dest="parts", type=int, required=True)
+    option("-o, --output DIR", "folder for part-000, part-001, …", required=True)
     add_dry_run(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write the parts, each of them whole or not at all; a result per part."""
-    request = SplitRequest(
-        manifests=arguments.manifests,
-        parts=arguments.parts,
-        folder=Path(arguments.output),
-        dry_run=arguments.dry_run,
-    )
-    return _split(request, space_of(arguments), console)
-
-
-def _split(request: SplitRequest, space: SortSpace, console: Console) -> Exit:
-    spare_collector()
-    if not 1 <= request.parts <= _MOST_PARTS:
-        raise ConfigError(f"-n is {request.parts}, and should be a number from 1 to {_MOST_PARTS}")
-    names = [str(request.folder / f"part-{number:03d}") for number in range(request.parts)]
-    counts = [0] * request.parts
-    if not request.dry_run:
-        request.folder.mkdir(parents=True, exist_ok=True)
+    parts, dry_run, folder = arguments.parts, arguments.dry_run, Path(arguments.output)
+    if not 1 <= parts <= _MOST_PARTS:
+        raise ConfigError(f"-n is {parts}, and should be a number from 1 to {_MOST_PARTS}")
+    names = [str(folder / f"part-{number:03d}") for number in range(parts)]
+    counts = [0] * parts
+    if not dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
     with (
+        rarely_collecting(),
         ExitStack() as stack,
-        console.progress("split", total=size_of(request.manifests)) as progress,
+        console.progress("split", total=size_of(arguments.manifests)) as progress,
     ):
-        manifest = ManifestInput(request.manifests, console, progress)
-        lines = split_lines(manifest, request.parts, space=space)
-        if request.dry_run:
+        manifest = ManifestInput(arguments.manifests, console, progress)
+        lines = split_lines(manifest, parts, space=space_of(arguments))
+        if dry_run:
             for part, _ in lines:
                 counts[part] += 1
         else:

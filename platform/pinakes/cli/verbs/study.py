@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.study_text import format_study
 from pinakes.errors import ConfigError
@@ -26,36 +26,32 @@ _SOME = 5
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which crawls, what about them, and whether Spark works, and where."""
     parser.add_argument("crawls", metavar="CRAWL", nargs="*", help="study these crawls")
-    parser.add_argument("--all", action="store_true", help="study all crawls of the store")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
+    option = options_of(parser)
+    option("--all", "study all crawls of the store")
+    what = options_of(parser.add_mutually_exclusive_group())
+    what(
+        "-o, --output FOLDER",
+        "write the tables there as CSV, with plots (PNG) and a page (HTML) of both",
         type=Path,
-        help="write the tables there as CSV, with plots (PNG) and a page (HTML) of both",
     )
-    what.add_argument(
-        "--sql",
-        metavar="QUERY",
-        help="instead, run a query on the table ccindex (Common Crawl's columns, and ours)",
+    what(
+        "--sql QUERY",
+        "instead, run a query on the table ccindex (Common Crawl's columns, and ours)",
     )
-    what.add_argument(
-        "--parquet",
-        metavar="PLACE",
-        help="instead, write that table as Parquet: a path, or, with --master, hdfs://…",
+    what(
+        "--parquet PLACE",
+        "instead, write that table as Parquet: a path, or, with --master, hdfs://…",
     )
     parser.add_argument(
         "--master",
         help="let Spark work, and where: local[N], N processes of this host, local[*], or yarn "
         "(default: DuckDB, in this process)",
     )
-    parser.add_argument(
-        "--conf",
-        metavar="NAME=VALUE",
+    option(
+        "--conf NAME=VALUE",
+        "with --master, a setting of Spark's: --conf spark.executor.instances=40",
         action="append",
         default=[],
-        help="with --master, a setting of Spark's: --conf spark.executor.instances=40",
     )
     add_settings(parser, "store", "temp_dir", "job_folder", "job_python")
 

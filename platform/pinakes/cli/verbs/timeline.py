@@ -7,7 +7,7 @@ import re
 
 from pinakes.catalog.captures import place_each, scan_captures_of
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs.captures import (
     capture_line,
@@ -27,10 +27,9 @@ _TIME = re.compile(r"[0-9]{1,17}\Z")
 def configure(parser: argparse.ArgumentParser) -> None:
     """A URL, and the stretch of time to show."""
     parser.add_argument("url", metavar="URL", help="URL, in any spelling with the same urlkey")
-    parser.add_argument(
-        "--from", metavar="DIGITS", dest="start", help="from this time on: 2024, 20240229, …"
-    )
-    parser.add_argument("--to", metavar="DIGITS", dest="stop", help="before this time")
+    option = options_of(parser)
+    option("--from DIGITS", "from this time on: 2024, 20240229, …", dest="start")
+    option("--to DIGITS", "before this time", dest="stop")
     add_limit(parser, None)
     add_settings(parser, "store")
 

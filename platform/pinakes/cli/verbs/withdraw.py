@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from pinakes.application.deleting import withdraw_captures
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
+from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.deletion.requests import PROMOTE, WITHDRAW, WithdrawalReport, WithdrawalRequest
 from pinakes.errors import ConfigError
@@ -24,24 +24,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a capture, as printed by timeline; all copies of a body, by its sha1 or sha256; "
         "or all captures of a URL",
     )
-    parser.add_argument(
-        "--reason", metavar="TEXT", help="why; kept in the store (required, but for --plan)"
-    )
-    parser.add_argument(
-        "--by", metavar="NAME", help="who asks for it; kept in the store (default: your user name)"
-    )
-    parser.add_argument(
+    option = options_of(parser)
+    option("--reason TEXT", "why; kept in the store (required, but for --plan)")
+    option("--by NAME", "who asks for it; kept in the store (default: your user name)")
+    option(
         "--references",
+        "revisits of a withdrawn original: promote makes the earliest a full record again, to "
+        "which the others refer (default); withdraw takes them down, too",
         choices=(PROMOTE, WITHDRAW),
         default=PROMOTE,
-        help="revisits of a withdrawn original: promote makes the earliest a full record again, to "
-        "which the others refer (default); withdraw takes them down, too",
     )
-    parser.add_argument(
-        "--plan",
-        action="store_true",
-        help="show which captures, files and references it concerns; change nothing",
-    )
+    option("--plan", "show which captures, files and references it concerns; change nothing")
     add_dry_run(parser)
     add_settings(parser, "store")
 

@@ -2,59 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from pinakes.acts.act import Act
-from pinakes.acts.actor import Actor
 from pinakes.acts.waves import Tasks
+from pinakes.application.recompressing import Compression, CrawlsToRecompress
 from pinakes.archive_store.located import is_at
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.crawl_rows import crawls_named
-from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import configuration_of, inputs_of
+from pinakes.cli.frame.jobs import JobRunner, job_shown
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.runner_options import JobRunner
-from pinakes.cli.frame.store_jobs import job_shown
-from pinakes.cli.verbs.zstd_convert import (
-    dictionary_of,
-    min_saving_of,
-    sentence,
-    sizes,
-    too_little,
-)
+from pinakes.cli.verbs.zstd_printing import say_findings, sentence, sizes, too_little
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.profile import Stores, open_stores
-from pinakes.recompression.forms import (
-    IN_GZIP,
-    UNCOMPRESSED,
-    StoredForm,
-    in_zstd,
-    in_zstd_as_kept,
-)
-from pinakes.recompression.stored import (
-    LEFT,
-    Result,
-    StoredRecompressor,
-    TasksOf,
-    ToRecompress,
-)
+from pinakes.recompression.forms import StoredForm
+from pinakes.recompression.stored import LEFT, TasksOf, ToRecompress
 from pinakes.rewrite.new_file import UNCHANGED
 from pinakes.rewrite.recompress_file import TOO_LITTLE, Recompression
-from pinakes.row_store.port import RowStore
 from pinakes.warc.compression.gzip_members import NAME as GZIP
 from pinakes.warc.compression.zstd_frames import NAME as ZSTD
-from pinakes.warc.file_progress import Advance, no_advance
+from pinakes.warc.file_progress import no_advance
 
-FormMaker = Callable[[ArchiveStore, str], StoredForm]
-"""The form for the files of a collection."""
 _NAMES = {ZSTD: "Zstandard", GZIP: "gzip", None: "no compression"}
 
 
@@ -81,55 +55,50 @@ class _Sum:
         self.extra += result.bytes_after + (archive.size(sidecar_name(result.file)) or 0)
 
 
-def run(arguments: argparse.Namespace, console: Console, runner: JobRunner | None) -> Exit:
-    """Write the files of crawls anew, or say what that would save; `runner` has jobs write them."""
-    names = list(inputs_of(arguments))
-    configuration = configuration_of(arguments)
-    form_of = form_maker_of(arguments)
-    only_says = arguments.plan or arguments.dry_run
-    min_saving = min_saving_of(arguments)
-    summary = _Sum()
-    with _opened(configuration, names) as stores:
-        crawls = _crawls_of(stores.rows, names)
-        forms = {collection: form_of(stores.archive, collection) for collection in crawls}
-        for collection, form in forms.items():
-            console.say(_about(collection, form))
-        with _progress(stores, crawls, runner, console) as advance:
-            work = StoredRecompressor(
-                stores.rows,
-                stores.archive,
-                Actor(),
-                again=arguments.again,
-                min_saving=min_saving,
-                threads=configuration.jobs,
-                tasks_of=None if runner is None else _tasks_of(runner, console),
-                advance=advance,
-            )
-            for collection, of_it in crawls.items():
-                form = forms[collection]
-                results = (
-                    work.plan(of_it, form, of_all=arguments.dry_run)
-                    if only_says
-                    else work.recompress(collection, of_it, form)
-                )
-                _tell(results, collection, form, stores.archive, summary, console)
-    _say_sum(summary, console, min_saving, only_says=only_says)
-    return Exit.SOME_FAILED if summary.problems else Exit.DONE
-
-
-@contextmanager
-def _progress(
-    stores: Stores,
-    crawls: Mapping[str, Iterable[str]],
+def recompress_crawls(
+    names: Sequence[str],
+    to: Compression,
+    configuration: Configuration,
     runner: JobRunner | None,
     console: Console,
-) -> Iterator[Advance]:
-    """A bar over all bytes; each job has one of its own."""
-    if runner is not None:
-        yield no_advance
-        return
-    with console.progress("zstd", total=_size_of(stores, crawls)) as progress:
-        yield progress.advance
+    *,
+    plan: bool,
+    of_all: bool,
+    again: bool,
+    min_saving: float,
+) -> Exit:
+    """Write the files of crawls anew, or say what that would save; `runner` has jobs write them."""
+    summary, only_says = _Sum(), plan or of_all
+    with _opened(configuration, names) as stores, ExitStack() as shown:
+        crawls = CrawlsToRecompress(stores, names, to)
+        for collection, form in crawls.forms.items():
+            console.say(_about(collection, form))
+        advance = no_advance
+        if runner is None:  # each job has a bar of its own
+            advance = shown.enter_context(console.progress("zstd", total=crawls.size)).advance
+        for collection, result in crawls.recompress(
+            plan=only_says,
+            of_all=of_all,
+            again=again,
+            min_saving=min_saving,
+            threads=configuration.jobs,
+            tasks_of=None if runner is None else _tasks_of(runner, console),
+            advance=advance,
+        ):
+            if isinstance(result, PinakesError):
+                console.warn(result)
+                summary.problems += 1
+                continue
+            summary.add(result, stores.archive)
+            if result.outcome == LEFT and not console.json:
+                continue
+            say_findings(result, result.file, console)
+            summary.problems += bool(result.stretches)
+            kept = crawls.forms[collection].dictionary
+            told = {**result.as_json(), "collection": collection, "dictionary": kept}
+            console.result(told, text=sentence(result))
+    _say_sum(summary, console, min_saving, only_says=only_says)
+    return Exit.SOME_FAILED if summary.problems else Exit.DONE
 
 
 def _tasks_of(runner: JobRunner, console: Console) -> TasksOf:
@@ -148,21 +117,6 @@ def _tasks_of(runner: JobRunner, console: Console) -> TasksOf:
     return tasks
 
 
-def given_form_of(arguments: argparse.Namespace) -> StoredForm:
-    """What is asked for; `Raises` ConfigError for a level or dictionary that cannot be used."""
-    if arguments.action == "decompress":
-        return UNCOMPRESSED if arguments.plain else IN_GZIP
-    return in_zstd(arguments.level, dictionary_of(arguments))
-
-
-def form_maker_of(arguments: argparse.Namespace) -> FormMaker:
-    """The same, but with the dictionary that a collection keeps where none is given."""
-    given = given_form_of(arguments)
-    if arguments.action == "decompress" or arguments.dictionary is not None:
-        return lambda archive, collection: given
-    return lambda archive, collection: in_zstd_as_kept(archive, collection, arguments.level)
-
-
 @contextmanager
 def _opened(configuration: Configuration, names: Sequence[str]) -> Iterator[Stores]:
     with ExitStack() as stack:
@@ -176,32 +130,6 @@ def _opened(configuration: Configuration, names: Sequence[str]) -> Iterator[Stor
         yield stores
 
 
-def _crawls_of(rows: RowStore, names: Sequence[str]) -> dict[str, list[str]]:
-    """The crawls of these names, or in collections of these names, by collection.
-
-    Raises ConfigError for what is neither, or both.
-    """
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for name in names:
-        some = crawls_named(rows, name)
-        if not some:
-            hint = "; for files give -o DIR" if is_at(name) else ""
-            raise ConfigError(f"{name}: no crawl or collection of this name{hint}")
-        for crawl in some:
-            found[crawl.facts.collection].add(crawl.crawl)
-    return {collection: sorted(found[collection]) for collection in sorted(found)}
-
-
-def _size_of(stores: Stores, crawls: Mapping[str, Iterable[str]]) -> int:
-    return sum(
-        entry.facts.size
-        for some in crawls.values()
-        for crawl in some
-        for entry in scan_entries(stores.rows, crawl)
-        if entry.facts is not None
-    )
-
-
 def _about(collection: str, form: StoredForm) -> str:
     text = f"{collection}: to {_NAMES[form.compression]}"
     if form.compression != ZSTD:
@@ -209,29 +137,6 @@ def _about(collection: str, form: StoredForm) -> str:
     if form.dictionary is not None:
         return f"{text}, with the dictionary that it keeps, {form.dictionary}"
     return f"{text}, {'with the dictionary given' if form.form.start else 'without a dictionary'}"
-
-
-def _tell(
-    results: Iterable[Result],
-    collection: str,
-    form: StoredForm,
-    archive: ArchiveStore,
-    summary: _Sum,
-    console: Console,
-) -> None:
-    for result in results:
-        if isinstance(result, PinakesError):
-            console.warn(result)
-            summary.problems += 1
-            continue
-        summary.add(result, archive)
-        if result.outcome == LEFT and not console.json:
-            continue
-        for finding in (*result.stretches, *result.findings, *result.left_out):
-            console.warn(PinakesError(finding.message, file=result.file, offset=finding.offset))
-        summary.problems += bool(result.stretches)
-        told = {**result.as_json(), "collection": collection, "dictionary": form.dictionary}
-        console.result(told, text=sentence(result))
 
 
 def _say_sum(summary: _Sum, console: Console, min_saving: float, *, only_says: bool) -> None:

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 
+from pinakes.application.recompressing import LEVEL
+from pinakes.application.record_inputs import InputFile, RecordInputs, size_of
 from pinakes.archive_store.local.whole_files import require_absent, written_aside
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_dry_run, add_inputs, add_settings, configuration_of
+from pinakes.cli.frame.inputs import RECORDS, add_inputs, record_inputs_of
+from pinakes.cli.frame.options import add_dry_run, add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of, size_of
-from pinakes.cli.verbs.zstd_convert import LEVEL
+from pinakes.cli.frame.telling import Telling
 from pinakes.dictionaries.samples import Sampler
 from pinakes.dictionaries.savings import Measurement, Saving, best_of, measure_sizes
 from pinakes.errors import ConfigError, InputRefused
@@ -25,33 +27,19 @@ _MOST_KINDS_SHOWN = 8
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """What to train on, for which level, and the new file."""
-    add_inputs(parser, "WARC|CRAWL", "archive files, folders, WACZ packages, crawls or collections")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="DICT",
-        required=True,
-        help="a new file for the dictionary, as `zstd -D` takes it",
+    add_inputs(parser, *RECORDS)
+    option = options_of(parser)
+    option(
+        "-o, --output DICT", "a new file for the dictionary, as `zstd -D` takes it", required=True
     )
-    parser.add_argument(
-        "--level",
-        metavar="N",
+    option(
+        "--level N",
+        f"level at which it is to be used, 1 to {LEVELS[-1]} (default: {LEVEL})",
         type=int,
         default=LEVEL,
-        help=f"level at which it is to be used, 1 to {LEVELS[-1]} (default: {LEVEL})",
     )
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=int,
-        default=1,
-        help="random seed of the records drawn (default: 1)",
-    )
-    parser.add_argument(
-        "--keep",
-        metavar="COLLECTION",
-        help="also keep it in the store, as the dictionary of this collection",
-    )
+    option("--seed N", "random seed of the records drawn (default: 1)", type=int, default=1)
+    option("--keep COLLECTION", "also keep it in the store, as the dictionary of this collection")
     add_dry_run(parser)
     add_settings(parser, "store")
 
@@ -63,9 +51,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     target = Path(arguments.output)
     _check_target(target)
     keep: str | None = arguments.keep
-    with record_inputs_of(arguments, configuration_of(arguments), console) as inputs:
+    tell = Telling(console)
+    with record_inputs_of(arguments, tell) as inputs:
         if keep is not None:
-            _check_collection(inputs, keep)
+            known = {crawl.facts.collection for crawl in scan_crawls(inputs.stores.rows)}
+            if keep not in known:
+                raise ConfigError(f"--keep {keep}: no crawl is in a collection of this name")
         files = list(inputs.files())
         sampler = Sampler(seed=arguments.seed)
         counted = _sample(inputs, files, sampler, console)
@@ -75,12 +66,14 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         if best is not None and not arguments.dry_run:
             # This may be done twice; where the file is there, a second run would be refused.
             if keep is not None:
-                kept = _keep(inputs, keep, best.dictionary)
-            _write(target, best.dictionary)
+                archive, token = inputs.stores.archive, f"dictionary-{token_hex(8)}"
+                kept = keep_dictionary(archive, keep, best.dictionary, token=token).name
+            with written_aside(target) as out:
+                out.write(best.dictionary)
     _tell(target, savings, best, console, dry_run=arguments.dry_run)
     if kept is not None:
         console.say(f"kept as {kept}")
-    return Exit.SOME_FAILED if inputs.failed else Exit.DONE
+    return tell.exit()
 
 
 def _check_target(target: Path) -> None:
@@ -90,17 +83,6 @@ def _check_target(target: Path) -> None:
     if not target.parent.is_dir():
         raise ConfigError(f"-o {target}: there is no folder {target.parent}")
     require_absent(target)
-
-
-def _check_collection(inputs: RecordInputs, collection: str) -> None:
-    if not any(crawl.facts.collection == collection for crawl in scan_crawls(inputs.stores.rows)):
-        raise ConfigError(f"--keep {collection}: no crawl is in a collection of this name")
-
-
-def _keep(inputs: RecordInputs, collection: str, dictionary: bytes) -> str:
-    """The name that it is kept under."""
-    token = f"dictionary-{token_hex(8)}"
-    return keep_dictionary(inputs.stores.archive, collection, dictionary, token=token).name
 
 
 def _sample(
@@ -141,11 +123,6 @@ def _measure(sampler: Sampler, files: int, level: int, console: Console) -> list
     return savings
 
 
-def _write(target: Path, dictionary: bytes) -> None:
-    with written_aside(target) as out:
-        out.write(dictionary)
-
-
 def _tell(
     target: Path, savings: Sequence[Saving], best: Saving | None, console: Console, *, dry_run: bool
 ) -> None:
@@ -156,7 +133,8 @@ def _tell(
         why = "no size saves more than it takes" if savings else "too few records to train on"
         console.result({"output": None, "why": why, "sizes": sizes}, f"{why}: nothing written")
         return
-    for kind, (without, with_it) in _largest(best):
+    largest = sorted(best.by_kind.items(), key=lambda kind: -kind[1][0])
+    for kind, (without, with_it) in largest[:_MOST_KINDS_SHOWN]:
         console.say(f"  {printable(kind):<28} {without:>16,} → {with_it:>16,} bytes")
     text = (
         f"{name}: {len(best.dictionary):,} bytes, {best.stored_bytes:,} in each of {best.files:,} "
@@ -185,8 +163,3 @@ def _as_object(saving: Saving) -> dict[str, object]:
         "saved_bytes": saving.saved_bytes,
         "net_bytes": saving.net_bytes,
     }
-
-
-def _largest(saving: Saving) -> list[tuple[str, tuple[int, int]]]:
-    kinds = sorted(saving.by_kind.items(), key=lambda kind: -kind[1][0])
-    return kinds[:_MOST_KINDS_SHOWN]

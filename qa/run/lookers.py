@@ -1,4 +1,4 @@
-"""What captures and judges the pages of `pinakes qa run`: this process, several, or YARN tasks."""
+"""What captures and judges the pages of a run: this process, several, or YARN tasks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.progress import percents
-from pinakes.cli.frame.store_jobs import require_jobs
 from pinakes.config import Configuration
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.profile import open_stores
@@ -23,7 +20,6 @@ from pinakes.warc.file_progress import Advance
 from pinakes.workers import Died, Workers
 
 _TRIES = 2
-_LOST = "each task with this page failed"
 
 
 class Task(NamedTuple):
@@ -45,30 +41,6 @@ _Planned = tuple[RunPlan, Task, int]
 """Plan, page, and the number of the attempt."""
 
 Lookers = Callable[[RunPlan, Iterable[Task]], Iterator[Answer]]
-
-
-def lookers_by_job(configuration: Configuration, folder: Path, console: Console) -> Lookers:
-    """Tasks on YARN, with a progress bar for each wave.
-
-    Raises:
-        ConfigError: YARN is not configured.
-        MissingExtra: an extra that jobs need is missing.
-    """
-    from pinakes.qa.run.by_job import PagesByJob  # needs the extra
-
-    require_jobs("hadoop", configuration)
-
-    @contextmanager
-    def around(job: str) -> Iterator[Callable[[float], None]]:
-        with console.progress(job, total=100, unit="percent") as progress:
-            yield percents(progress)
-
-    def look(plan: RunPlan, tasks: Iterable[Task]) -> Iterator[Answer]:
-        by_job = PagesByJob(configuration, "hadoop", folder, around=around)
-        for drawn, pairs in by_job.judge(plan, ((task.drawn, task.pairs) for task in tasks)):
-            yield Answer(drawn, pairs, None if pairs else _LOST)
-
-    return look
 
 
 @contextmanager

@@ -1,38 +1,32 @@
-"""What a verb that reads records is given: archive files, folders of them, crawls of the store."""
+"""Records of archive files, of folders of them, and of crawls of the store."""
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from types import TracebackType
 from typing import TypeVar
 
-from pinakes.archive_store.located import (
-    is_at,
-    local_path,
-    open_place,
-    size_at,
-)
+from pinakes.archive_store.located import is_at, local_path, open_place, size_at
 from pinakes.catalog.crawl_rows import crawls_named
 from pinakes.catalog.entries import iter_stored_entries, stored_files
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sound_records import StoredJudge
 from pinakes.catalog.withdrawals import rows_still_there, withdrawn_at
-from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
-from pinakes.cli.frame.input_paths import iter_paths
-from pinakes.cli.frame.options import PIPED
-from pinakes.cli.frame.output import Console
-from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesError
 from pinakes.index.not_whole import iter_naming
-from pinakes.index.selection import Entry, entry_of
-from pinakes.profile import Stores, open_stores
+from pinakes.index.selection import Entry, Selection, entry_of
+from pinakes.profile import Stores
+from pinakes.warc.digest import Digest, parse_digest
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
+
+from .inputs import PIPED, ArchiveInputs, Tell, iter_paths
+from .told import OnProblem
 
 T = TypeVar("T")
 InputFile = str | FileEntry
@@ -48,25 +42,32 @@ def size_of(file: InputFile) -> int:
 
 
 def named_later(problem: PinakesError) -> None:
-    """For verbs that name a damaged record where they would take it."""
+    """For acts that name a damaged record where they would take it."""
+
+
+def is_selected(source: Source, record: Record, selection: Selection) -> bool:
+    """Whether a record that was read is selected."""
+    return selection.selects(entry_of(record, source.name), record.payload_digest)
 
 
 class RecordInputs:
     """The files of these names, and their records; a context manager, which closes the store.
 
-    What cannot be read is named, and remembered in `failed`.
+    `tell` gets what cannot be read.
     """
 
     def __init__(
-        self, given: ArchiveInputs, configuration: Configuration, console: Console
+        self,
+        given: ArchiveInputs,
+        open_stores: Callable[[], AbstractContextManager[Stores]],
+        tell: Tell,
     ) -> None:
         """`given` may hold one that is piped in; it is closed with this."""
-        self.failed = False
+        self.tell = tell
         self.inside: dict[str, str] = {}
         """Of each path, its name below the folder given; the base name of one given alone."""
         self._given = given
-        self._configuration = configuration
-        self._console = console
+        self._open_stores = open_stores
         self._stack = ExitStack()
         self._opened: Stores | None = None
 
@@ -91,7 +92,7 @@ class RecordInputs:
     def stores(self) -> Stores:
         """The store, opened once."""
         if self._opened is None:
-            self._opened = self._stack.enter_context(open_stores(self._configuration))
+            self._opened = self._stack.enter_context(self._open_stores())
         return self._opened
 
     def files(self) -> Iterator[InputFile]:
@@ -107,7 +108,7 @@ class RecordInputs:
                 self.inside[name] = name
                 yield name
             elif is_at(name) or os.path.lexists(local_path(name)):
-                for path, inside in iter_paths(name, self.warn, self._console):
+                for path, inside in iter_paths(name, self.tell):
                     self.inside[path] = inside
                     yield path
             else:
@@ -131,32 +132,36 @@ class RecordInputs:
             judge = StoredJudge(self.stores.rows, self.stores.archive, source.name)
             judge.require_sound(source, record)
 
-    def entries(self, file: InputFile) -> Iterator[Entry]:
-        """Every record of a file, in order."""
+    def entries(self, file: InputFile, selection: Selection | None = None) -> Iterator[Entry]:
+        """The records of a file that are selected, in order; None: all."""
         if isinstance(file, str):
             for _, record in self.records(file):
-                yield entry_of(record, file)
+                entry = entry_of(record, file)
+                if selection is None or selection.selects(entry, record.payload_digest):
+                    yield entry
             return
         self.left_out(file)
-        yield from self.guarded(iter_stored_entries(self.stores.archive, file))
+        for entry in self.guarded(iter_stored_entries(self.stores.archive, file)):
+            if selection is None or selection.selects(entry, partial(_stored_digest, entry)):
+                yield entry
 
     def records(
         self,
         file: InputFile,
         advance: Callable[[int], None] = lambda count: None,
         *,
-        on_fault: Callable[[PinakesError], None] | None = None,
+        on_fault: OnProblem | None = None,
     ) -> Iterator[tuple[Source, Record]]:
         """See `read_records`; of a file in the store, too."""
-        on_fault = on_fault or self.warn
+        on_fault = on_fault or self.tell
         if isinstance(file, str):
             opened_by = self._given.opened
-            yield from read_records(file, self.warn, advance, opened=opened_by, on_fault=on_fault)
+            yield from read_records(file, self.tell, advance, opened=opened_by, on_fault=on_fault)
             return
         name = file.stored_name
         left_out = self.left_out(file)
         with self.stores.archive.open(name) as opened:
-            for source, record in _intact(Source(opened, name=name), self.warn, advance, on_fault):
+            for source, record in _intact(Source(opened, name=name), self.tell, advance, on_fault):
                 if record.ordinal not in left_out:
                     yield source, record
 
@@ -164,7 +169,7 @@ class RecordInputs:
         """The ordinals of records that are withdrawn and still there; they are named."""
         name, left_out = file.stored_name, set()
         for row in rows_still_there(self.stores.archive, name, file.withdrawing):
-            self.warn(withdrawn_at(name, row.offset))
+            self.tell(withdrawn_at(name, row.offset))
             left_out.add(row.ordinal)
         return left_out
 
@@ -173,29 +178,16 @@ class RecordInputs:
         try:
             yield from items
         except (InputRefused, MalformedRecord) as problem:
-            self.warn(problem)
-
-    def warn(self, problem: PinakesError) -> None:
-        """Name a problem; the verb ends with 3."""
-        self._console.warn(problem)
-        self.failed = True
-
-
-def record_inputs_of(
-    arguments: argparse.Namespace, configuration: Configuration, console: Console
-) -> RecordInputs:
-    """What `options.add_inputs` has added; an archive file may be piped in."""
-    given = archive_inputs_of(arguments, configuration.temp_dir)
-    return RecordInputs(given, configuration, console)
+            self.tell(problem)
 
 
 def read_records(
     path: str,
-    warn: Callable[[PinakesError], None],
+    warn: OnProblem,
     advance: Callable[[int], None] = lambda count: None,
     *,
     opened: Callable[[str], AbstractContextManager[Source]] = open_place,
-    on_fault: Callable[[PinakesError], None] | None = None,
+    on_fault: OnProblem | None = None,
 ) -> Iterator[tuple[Source, Record]]:
     """Every record of a file at a path or URL, with the open file; bodies are not hashed.
 
@@ -212,9 +204,9 @@ def read_records(
 
 def _intact(
     source: Source,
-    warn: Callable[[PinakesError], None],
+    warn: OnProblem,
     advance: Callable[[int], None],
-    on_fault: Callable[[PinakesError], None],
+    on_fault: OnProblem,
 ) -> Iterator[tuple[Source, Record]]:
     told = 0
     for item in iter_naming(iter_records(source, digests=()), source.name, on_fault):
@@ -227,3 +219,9 @@ def _intact(
             advance(source.position - told)
             told = source.position
     advance(source.size - told)
+
+
+def _stored_digest(entry: Entry, algorithm: str) -> Digest | None:
+    if algorithm != "sha1":
+        raise ConfigError("--digest of a crawl in the store: give its sha1")
+    return parse_digest(entry.digest or "")

@@ -1,5 +1,4 @@
-"""Who works for `pinakes dedupe`: processes (`-j N`) that compare payloads and rewrite files, or
-commit what jobs have written of them; jobs (`--runner`).
+"""Processes that compare payloads and rewrite files, or commit what jobs have written of them.
 
 Each process has stores and claims of its own.  One that dies ends the run, and the same command
 goes on with it.
@@ -17,9 +16,6 @@ from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.acts.many_files import FileResult
 from pinakes.acts.waves import FileOutcome
-from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.store_jobs import job_shown
-from pinakes.config import Configuration
 from pinakes.dedupe.archive_files import StoredFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.contents import Batch, Compared, compare_batch
@@ -37,9 +33,10 @@ from pinakes.dedupe.run.tasks import HERE, Executors, Tasks
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import StoreUnavailable
 from pinakes.index.external_sort import DEFAULT_SPACE
-from pinakes.profile import open_stores
 from pinakes.warc.file_progress import Advance
-from pinakes.workers import Died, Workers
+from pinakes.workers import Workers, in_order
+
+from .landers import Reopen
 
 _AHEAD = 2
 """Files that are looked at ahead for each process."""
@@ -69,46 +66,28 @@ _Workers = Workers[_Task, Compared | FileResult[Rewritten]]
 
 
 @contextmanager
-def executors(runner: str, configuration: Configuration, console: Console) -> Iterator[Executors]:
-    """Who does the work of runs.
+def executors(
+    jobs: int,
+    reopen: Reopen,
+    tasks: Callable[[Act, DedupeRequest, RunFiles], Tasks] | None = None,
+    *,
+    is_forked: bool = True,
+) -> Iterator[Executors]:
+    """Who does the work of runs: so many processes, for 1 this one; `tasks`: jobs do.
 
-    To be entered before any store is opened, whose threads would be lost in the processes.
+    `reopen` opens stores.  To be entered before any store is opened, whose threads would be lost
+    in the processes; or with `is_forked` False.
     """
-    count = configuration.jobs
-    by_jobs = None
-    if runner != "inline":
-        by_jobs = partial(_tasks_by_jobs, runner, configuration, console)
-    if count == 1:
-        yield HERE._replace(tasks=by_jobs)
+    if jobs == 1:
+        yield HERE._replace(tasks=tasks)
         return
-    with Workers(count, partial(_working, configuration)) as workers:
+    with Workers(jobs, partial(_working, reopen), is_forked=is_forked) as workers:
         yield Executors(
-            tasks=by_jobs,
+            tasks=tasks,
             commit=partial(_committed, workers),
             compare=partial(_compared, workers),
-            rewrite=partial(_rewritten, workers, count),
+            rewrite=partial(_rewritten, workers, jobs),
         )
-
-
-def _tasks_by_jobs(
-    runner: str,
-    configuration: Configuration,
-    console: Console,
-    act: Act,
-    request: DedupeRequest,
-    files: RunFiles,
-) -> Tasks:
-    """The jobs of one run, for which `require_jobs` has found nothing wanting."""
-    from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
-
-    return StoreTasks(
-        act=act,
-        configuration=configuration,
-        runner=runner,
-        around=lambda job: job_shown(job, act, configuration, console),
-        request=request,
-        files=files,
-    )
 
 
 # --- in the processes
@@ -116,9 +95,9 @@ def _tasks_by_jobs(
 
 @contextmanager
 def _working(
-    configuration: Configuration, advance: Advance
+    reopen: Reopen, advance: Advance
 ) -> Iterator[Callable[[_Task], Compared | FileResult[Rewritten]]]:
-    with open_stores(configuration) as stores, ExitStack() as opened:
+    with reopen() as stores, ExitStack() as opened:
         actor = Actor()
 
         @lru_cache(maxsize=1)
@@ -162,18 +141,16 @@ def _compared(
     advance: Advance,
     batches: Iterable[Batch],
 ) -> Iterator[Compared]:
-    """What each batch has come to, in order; one that is done early waits for those before it."""
-    done: dict[int, Compared] = {}
-    due = 0
+    """What each batch has come to, in order."""
     tasks = (_Comparing(run, trust, number, batch) for number, batch in enumerate(batches))
-    for task, answer in workers.answered(tasks, timeout_s=_WAIT_S, wait=partial(advance, 0)):
-        if isinstance(answer, Died):
-            raise StoreUnavailable(f"a process that compared payloads {_DIED}")
-        if isinstance(task, _Comparing) and isinstance(answer, Compared):
-            done[task.number] = answer
-        while due in done:
-            yield done.pop(due)
-            due += 1
+    answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=partial(advance, 0))
+    yield from in_order(_numbered(task, answer) for task, answer in answers)
+
+
+def _numbered(task: _Task, answer: object) -> tuple[int, Compared]:
+    if not (isinstance(task, _Comparing) and isinstance(answer, Compared)):
+        raise StoreUnavailable(f"a process that compared payloads {_DIED}")
+    return task.number, answer
 
 
 def _rewritten(
