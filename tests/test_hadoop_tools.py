@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from killing import is_running
 
 from pinakes.config import load_configuration
 from pinakes.errors import ConfigError, StoreUnavailable
@@ -95,14 +96,6 @@ def family(folder: Path) -> tuple[str, ...]:
     return shell(script, str(folder))
 
 
-def is_there(pid: int) -> bool:
-    """Whether it runs; one that has ended and that nobody has asked about does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def test_error_in_callback_ends_the_tool_and_its_children(tmp_path: Path) -> None:
     def meanwhile() -> None:
         if (tmp_path / "child").exists():
@@ -111,7 +104,7 @@ def test_error_in_callback_ends_the_tool_and_its_children(tmp_path: Path) -> Non
     with pytest.raises(StoreUnavailable, match="claim is lost"):
         run_tool(family(tmp_path), meanwhile=meanwhile, every_s=0.02)
     child = int((tmp_path / "child").read_text())
-    while is_there(child):
+    while is_running(child):
         time.sleep(0.02)
 
 
@@ -131,7 +124,7 @@ def test_a_signal_ends_the_tool_and_its_children(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     child = int((tmp_path / "child").read_text())
-    while is_there(child):
+    while is_running(child):
         time.sleep(0.02)
 
 

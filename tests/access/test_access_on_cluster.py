@@ -10,20 +10,16 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 from urllib.parse import urlencode
 
 import pytest
 from cdx_by_hand import lines_of_files, parsed
-from hbase_opener import drop_tables
+from cluster_stores import store_on
 from scenes import page as site_page
 from scenes import write_crawl
 from shared_cluster import RunningCluster
 from warcio.archiveiterator import ArchiveIterator
 from wayback_server import installed_tools, plain_environment
-
-from pinakes.config import format_settings, load_configuration
-from pinakes.profile import hbase_connection, open_stores
 
 pytestmark = pytest.mark.faults
 PATIENCE_S = 120
@@ -45,21 +41,12 @@ def get(url: str, span: str | None = None) -> bytes:
 @pytest.fixture
 def folder(cluster: RunningCluster, tmp_path: Path) -> Iterator[Path]:
     """Two crawls, landed and deduplicated on the cluster; its configuration lies here."""
-    settings = {"store": str(tmp_path / "runs"), **cluster.settings(f"test{token_hex(4)}")}
-    (tmp_path / "pinakes.toml").write_text(format_settings(settings))
-    configuration = load_configuration(environment={}, folder=tmp_path)
-    try:
-        run(tmp_path, "init")
+    with store_on(cluster, tmp_path):
         for crawl in (1, 2):
             write_crawl(tmp_path / "crawls" / f"c{crawl}", crawl)
             run(tmp_path, "ingest", tmp_path / "crawls" / f"c{crawl}", "--crawl", f"c{crawl}")
         run(tmp_path, "dedupe", "--all")
         yield tmp_path
-        with open_stores(configuration) as stores:
-            for name, _ in list(stores.archive.list()):
-                stores.archive.delete(name)
-    finally:
-        drop_tables(hbase_connection(configuration))
 
 
 @contextmanager

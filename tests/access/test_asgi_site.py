@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
-from served_sites import GET, connected, exchange, read_all, served, status_of
+from served_sites import GET, PATIENCE_S, connected, exchange, read_all, served, status_of
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 from werkzeug.wrappers import Response
 
-from pinakes.access.asgi import Receive, Scope, Send, send_whole
+from pinakes.access.asgi import Receive, Scope, Send, send_line, send_whole
 from pinakes.access.asgi_site import LOGGER, AsgiSite, Route
 from pinakes.access.page_site import BODY_BYTES, THREADS, PageSite, Request
+from pinakes.access.pieces import send_pieces
 from pinakes.errors import Conflict, InputRefused, PinakesError, StoreUnavailable
 
 HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
@@ -212,3 +214,39 @@ def test_too_many_requests_at_once_are_told_to_come_again(
         assert [status_of(read_all(client)) for client in opened] == [204] * 3
     assert status_of(fourth) == 503
     assert b"\r\nretry-after: " in fourth
+
+
+# --- Bodies that are computed piece by piece, and clients that leave meanwhile
+
+
+async def no_page(scope: Scope, receive: Receive, send: Send) -> None:
+    await send_line(send, 404)
+
+
+@pytest.mark.parametrize("piece", [b"", b"x" * 10_000], ids=["nothing yet", "a long body"])
+@pytest.mark.parametrize("is_threaded", [False, True], ids=["in the loop", "in threads"])
+def test_client_that_leaves_ends_the_work(piece: bytes, is_threaded: bool) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def pieces() -> Iterator[bytes]:
+        try:
+            while True:
+                begun.set()
+                yield piece
+        finally:
+            ended.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        threads: Executor | None = pool if is_threaded else None
+
+        async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+            await send_pieces(receive, send, pieces(), content_type=b"text/plain", threads=threads)
+
+        site = AsgiSite(
+            no_page, hosts=None, headers={}, routes=[Route(re.compile(rb"/endless"), endless)]
+        )
+        with served(site) as address:
+            with connected(address) as connection:
+                connection.sendall(GET % b"/endless")
+                assert begun.wait(PATIENCE_S)
+            assert ended.wait(PATIENCE_S)

@@ -20,11 +20,7 @@ from taken_down import withdraw
 
 from pinakes.access.cdx.external import parse_lines, put_lines
 from pinakes.catalog.captures import scan_captures_of
-from pinakes.catalog.crawl_rows import (
-    CANCELLING,
-    COMMITTED,
-    REMOVING,
-)
+from pinakes.catalog.crawl_rows import CANCELLING, COMMITTED, REMOVING
 from pinakes.catalog.originals import Asked, OriginalFinder
 from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Location

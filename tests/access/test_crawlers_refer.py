@@ -23,6 +23,7 @@ import pytest
 from serve_process import serve_process
 from verbs_here import call_here
 from wayback_server import installed_tools, plain_environment
+from web_servers import free_port
 
 import pinakes
 from bench.peers import pins
@@ -106,12 +107,6 @@ def revisits(folder: Path, crawl: str, site: str) -> list[str]:
     for path in sorted((folder / f"warcs-{crawl}").glob("*.warc.gz")):
         found += [r.target_uri or "" for r in pinakes.iter_records(path, types={"revisit"})]
     return sorted(uri.removeprefix(site) for uri in found)
-
-
-def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
 
 
 @contextmanager

@@ -19,13 +19,7 @@ from scenes import page as site_page
 from taken_down import withdraw
 
 from pinakes.acts.actor import Actor
-from pinakes.catalog.crawl_rows import (
-    CANCELLED,
-    CANCELLING,
-    COMMITTED,
-    PURGING,
-    read_crawl,
-)
+from pinakes.catalog.crawl_rows import CANCELLED, CANCELLING, COMMITTED, PURGING, read_crawl
 from pinakes.catalog.reported import open_scope, scan_reports
 from pinakes.ingest.commit import commit_crawl
 
@@ -35,13 +29,6 @@ DATE = "2020-01-01T00:00:00Z"
 PATH = "/default/crawls/one/captures"
 Fields = dict[str, object]
 MOVED = b"HTTP/1.1 301 Moved\r\nLocation: /x\r\n\r\n"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    made = LandedStore(tmp_path / "store")
-    yield made
-    made.close()
 
 
 @pytest.fixture

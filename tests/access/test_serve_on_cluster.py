@@ -13,21 +13,20 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 
 import pytest
+from cluster_stores import store_on
 from exposed_metrics import sample
-from hbase_opener import drop_tables
 from landed_stores import page
 from shared_cluster import RunningCluster
 
 from local_cluster.state import running
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import ensure_crawl
-from pinakes.config import Configuration, format_settings, load_configuration
+from pinakes.config import Configuration
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.ingest.landing import Lander
-from pinakes.profile import hbase_connection, open_stores
+from pinakes.profile import open_stores
 from pinakes.row_store.port import RowStore
 
 pytestmark = pytest.mark.faults
@@ -44,21 +43,8 @@ def run(folder: Path, *verb: object) -> None:
 @pytest.fixture
 def configuration(cluster_alone: RunningCluster, tmp_path: Path) -> Iterator[Configuration]:
     """A store of its own on the cluster; its configuration lies where the test works."""
-    settings = {
-        "store": str(tmp_path / "runs"),
-        "hbase_timeout_s": "180",
-        **cluster_alone.settings(f"test{token_hex(4)}"),
-    }
-    (tmp_path / "pinakes.toml").write_text(format_settings(settings))
-    found = load_configuration(environment={}, folder=tmp_path)
-    try:
-        run(tmp_path, "init")
-        yield found
-        with open_stores(found) as stores:
-            for name, _ in list(stores.archive.list()):
-                stores.archive.delete(name)
-    finally:
-        drop_tables(hbase_connection(found))
+    with store_on(cluster_alone, tmp_path) as made:
+        yield made
 
 
 @contextmanager

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from agreement import check_references
 from archive_builders import dictionary
-from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
-from scenes import COLLECTION, Scene, write_crawl
+from backup_scenes import back_up, cells, current_files, opened, restore, states
+from fsck_here import fsck_lines
+from scenes import COLLECTION, Scene, copied_scene, make_scene, page, write_crawl
+from store_chain import call
+from taken_down import holds_anywhere, land_site, put_back, uri, withdraw
 
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.backup.contents import BACKUP, FILES
 from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.kept_dictionaries import keep_dictionary, kept_dictionaries, read_kept
+from pinakes.catalog.run_rows import RUNNING, set_run_state
+from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
+from pinakes.hbase_schema.run_cells import RunState
 from pinakes.hbase_schema.tables import CELL_VERSIONS
 
 
@@ -49,7 +57,7 @@ def test_everything_comes_back(lived: Scene, tmp_path: Path, jobs: int) -> None:
     assert cells(tmp_path / "new" / "store" / "rows.sqlite") == rows
     with opened(tmp_path / "new") as new:
         assert current_files(new) == files
-        assert fsck(new) == []
+        assert fsck_lines(new) == []
         assert check_references(new) == check_references(lived) == 8
     # Nothing of it is left in the store that was backed up, or beside the new one.
     assert list((lived.folder / "store" / "backups").iterdir()) == []
@@ -68,7 +76,7 @@ def test_work_goes_on_in_the_new_store(lived: Scene, tmp_path: Path) -> None:
         new.land(2)
         assert new.dedupe(act="dedupe-c").refs.records == 8
         assert back_up(new, tmp_path / "second").watermark_ms
-        assert fsck(new) == []
+        assert fsck_lines(new) == []
 
 
 def test_later_acts_are_left_out(scene: Scene, tmp_path: Path) -> None:
@@ -89,7 +97,7 @@ def test_a_damaged_file_is_copied_and_told_of(lived: Scene, tmp_path: Path) -> N
     assert problem.file == "c1/part-0.warc.gz"
     restore(tmp_path / "backup", tmp_path / "new")
     with opened(tmp_path / "new") as new:
-        assert [line.split(":")[1] for line in fsck(new)] == [" checksum"]
+        assert [line.split(":")[1] for line in fsck_lines(new)] == [" checksum"]
 
 
 def test_a_file_that_is_replaced_again_and_again_meanwhile_is_no_problem(
@@ -109,7 +117,7 @@ def test_a_file_that_is_replaced_again_and_again_meanwhile_is_no_problem(
     restore(tmp_path / "backup", tmp_path / "new")
     with opened(tmp_path / "new") as new:
         assert current_files(new) == files
-        assert fsck(new) == []
+        assert fsck_lines(new) == []
 
 
 @pytest.mark.parametrize("act", ["a landing", "a dedupe"])
@@ -133,7 +141,7 @@ def test_what_an_act_has_published_but_not_written_of_is_no_problem(
     assert reports[0].problems == []
     restore(tmp_path / "backup", tmp_path / "new")
     with opened(tmp_path / "new") as new:
-        assert fsck(new) == []
+        assert fsck_lines(new) == []
         check_references(new)
 
 
@@ -217,7 +225,7 @@ def test_damage_is_found_and_not_restored(lived: Scene, tmp_path: Path, name: st
     path.write_bytes(data)
     restore(tmp_path / "backup", tmp_path / "new")
     with opened(tmp_path / "new") as new:
-        assert fsck(new) == []
+        assert fsck_lines(new) == []
 
 
 def test_what_went_and_what_came_is_found(lived: Scene, tmp_path: Path) -> None:
@@ -266,4 +274,186 @@ def test_kept_dictionaries_come_back(lived: Scene, tmp_path: Path) -> None:
     with opened(tmp_path / "new") as new:
         assert kept_dictionaries(new.archive, COLLECTION) == [kept]
         assert read_kept(new.archive, kept) == dictionary()
-        assert fsck(new) == []
+        assert fsck_lines(new) == []
+
+
+# --- A backup that has rotted is refused, by name; one of a store that lacks files says so
+
+
+def flipped(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.fixture
+def backed_up(scene: Scene, tmp_path: Path) -> Path:
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    assert back_up(scene, tmp_path / "backup").problems == []
+    return tmp_path / "backup"
+
+
+@pytest.mark.parametrize("rot", [flipped, cut, emptied, Path.unlink])
+def test_no_rotten_file_is_restored(
+    rot: Callable[[Path], None], backed_up: Path, tmp_path: Path
+) -> None:
+    """Each file of the backup, one after the other."""
+    names = [path.relative_to(backed_up) for path in backed_up.rglob("*") if path.is_file()]
+    assert {"files.jsonl", "crawls.jsonl", "rows/rows.sqlite"} <= {str(name) for name in names}
+    for name in names:
+        kept = (backed_up / name).read_bytes()
+        rot(backed_up / name)
+        with pytest.raises(PinakesError) as refused:
+            restore(backed_up, tmp_path / "new")
+        # Without `backup.json` the backup is incomplete.
+        assert name.name in str(refused.value) or name.name == "backup.json"
+        assert not (tmp_path / "new" / "store" / "rows.sqlite").exists()
+        (backed_up / name).write_bytes(kept)
+        shutil.rmtree(tmp_path / "new", ignore_errors=True)
+
+
+def test_no_bit_of_the_description_is_believed(backed_up: Path, tmp_path: Path) -> None:
+    """A bit of each digit of a time, which any other value would do for."""
+    path = backed_up / "backup.json"
+    kept = path.read_bytes()
+    at = kept.index(b'"watermark_ms": ') + len('"watermark_ms": ')
+    for place in range(at, at + 13):
+        data = bytearray(kept)
+        data[place] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(PinakesError):
+            restore(backed_up, tmp_path / "new")
+
+
+def test_what_rotted_while_a_restore_was_broken_off_is_copied_again(
+    backed_up: Path, scene: Scene, tmp_path: Path
+) -> None:
+    """What an earlier call copied is read again, though its size is right."""
+
+    def stop(step: str) -> None:
+        if step == "files restored":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        restore(backed_up, tmp_path / "new", at=stop)
+    restored = sorted((tmp_path / "new" / "store" / "archive").rglob("*.warc.gz"))
+    for path in restored:
+        flipped(path)
+    restore(backed_up, tmp_path / "new")
+    with opened(tmp_path / "new") as new:
+        assert current_files(new) == current_files(scene)
+        assert fsck_lines(new) == []
+    assert len(cells(tmp_path / "new" / "store" / "rows.sqlite")) > 0
+
+
+def test_a_missing_file_is_named(scene: Scene, tmp_path: Path) -> None:
+    scene.land(1)
+    archive = scene.folder / "store" / "archive"
+    gone = min(archive.rglob("*.warc.gz"))
+    gone.unlink()
+    [problem] = back_up(scene, tmp_path / "backup").problems
+    assert problem.file == str(gone.relative_to(archive))
+    assert "missing" in str(problem)
+
+
+# --- An old generation that an act has dropped, and that somebody has put back, in a backup
+
+
+FULL, SECOND = "c1/site.warc.gz", "c2/site.warc.gz"
+SECRET = page(0)[-200:]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """The site, and `kept`, which has its archive.  Only read it."""
+    with make_scene(tmp_path_factory.mktemp("made") / "made", ()) as scene:
+        land_site(scene, 1, 2)
+        shutil.copytree(scene.archive.folder, scene.folder / "kept")
+        yield scene
+
+
+@pytest.fixture
+def site(made: Scene, tmp_path: Path) -> Iterator[Scene]:
+    with copied_scene(made.folder, tmp_path / "site") as scene:
+        yield scene
+
+
+def act_of_drop(scene: Scene, name: str) -> str:
+    return read_generations(scene.rows, name)[1].dropped or ""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_a_withdrawal_dropped_is_named_and_not_copied(
+    jobs: int, site: Scene, tmp_path: Path
+) -> None:
+    withdraw(site, uri(0))
+    put_back(site, FULL, sidecar_name(FULL), SECOND)
+    report = back_up(site, tmp_path / "backup", jobs=jobs)
+    assert [problem.file for problem in report.problems] == [FULL, SECOND]
+    for problem in report.problems:
+        assert "not copied: withdraw-" in str(problem)
+        assert "`pinakes withdraw` the same again" in str(problem)
+        assert "--drop-old --grace 0` deletes it" in str(problem)
+    assert holds_anywhere(tmp_path / "backup", SECRET) == []
+    assert not (tmp_path / "backup" / "archive" / sidecar_name(FULL)).exists()
+    restore(tmp_path / "backup", tmp_path / "new")
+    with opened(tmp_path / "new") as scene:
+        assert fsck_lines(scene) == []
+    # It stays in the archive: somebody has to look at it.
+    assert (site.archive.folder / FULL).exists()
+
+
+def test_what_drop_old_dropped_is_copied_and_named(site: Scene, tmp_path: Path) -> None:
+    store = site.folder / "store"
+    words = ["--all", "--collection", COLLECTION, "--drop-old", "--grace", "0"]
+    assert f"dropped {SECOND}" in call("dedupe", *words, "--store", store).out
+    put_back(site, SECOND)
+    done = call("backup", tmp_path / "backup", "--store", store)
+    assert done.exit_code == 3
+    assert f"{SECOND}: superseded generation, copied as it is: drop-old has dropped it" in done.err
+    assert f"`pinakes dedupe {' '.join(words)}` deletes it" in done.err
+    assert (tmp_path / "backup" / "archive" / SECOND).read_bytes() == (
+        site.archive.folder / SECOND
+    ).read_bytes()
+
+
+def test_nothing_is_said_while_the_act_has_not_ended(site: Scene, tmp_path: Path) -> None:
+    """It notes what it drops, and then deletes it."""
+    withdraw(site, uri(0))
+    put_back(site, FULL, sidecar_name(FULL))
+    set_run_state(site.rows, act_of_drop(site, FULL), RunState(state=RUNNING))
+    assert back_up(site, tmp_path / "backup").problems == []
+    assert (tmp_path / "backup" / "archive" / FULL).exists()
+    assert not any("generation-back" in found for found in fsck_lines(site))
+
+
+@pytest.mark.parametrize("is_back", [False, True], ids=["gone", "put back"])
+def test_what_is_dropped_after_the_snapshot_is_copied(
+    is_back: bool, site: Scene, tmp_path: Path
+) -> None:
+    """The rows of the backup have it as one that is there."""
+    steps: list[str] = []
+
+    def at(step: str) -> None:
+        steps.append(step)
+        if steps.count("copied") == 1 and step == "copied":
+            withdraw(site, uri(0))
+            if is_back:
+                put_back(site, FULL)
+
+    report = back_up(site, tmp_path / "backup", at=at)
+    assert (report.problems, act_of_drop(site, FULL)[:9]) == ([], "withdraw-")
+    assert (tmp_path / "backup" / "archive" / FULL).exists()
+    restore(tmp_path / "backup", tmp_path / "new")
+    with opened(tmp_path / "new") as scene:
+        assert fsck_lines(scene) == []

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 from agreement import check_marks, check_references
-from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
-from killing import KILLED, in_child, kill_at
+from backup_scenes import LEAVING, back_up, cells, current_files, opened, restore, states, untouched
+from fsck_here import fsck_lines
+from killing import KILLED, deaths, in_child, kill_at
 from purged import purger
-from scenes import At, Scene, make_scene
+from scenes import At, Scene, in_scene, make_scene, write_crawl
 
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.local.store import LocalArchiveStore
@@ -20,7 +26,7 @@ from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, PurgeRequest
-from pinakes.errors import ConfigError, DigestMismatch
+from pinakes.errors import ConfigError, Conflict, DigestMismatch
 
 pytestmark = pytest.mark.slow
 
@@ -36,12 +42,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with opened(folder.parent / f"{folder.name}-deduped") as scene:
         scene.dedupe(act="dedupe-before")
     return folder
-
-
-def copies(prepared: Path, tmp_path: Path) -> Iterator[Path]:
-    for step in range(1 << 30):
-        yield Path(shutil.copytree(prepared, tmp_path / str(step)))
-        shutil.rmtree(tmp_path / str(step))
 
 
 def land(scene: Scene, at: At) -> None:
@@ -75,14 +75,13 @@ ACTS = {
 def test_every_moment_of_an_act_is_settled(prepared: Path, tmp_path: Path, act: str) -> None:
     work, deduped, least = ACTS[act]
     start = prepared.parent / f"{prepared.name}-deduped" if deduped else prepared
-    for step, folder in enumerate(copies(start, tmp_path)):
+    for step, folder, _ in deaths(tmp_path, in_scene(work), made=start, more_than=least - 1):
         with opened(folder) as scene:
-            died = in_child(lambda: work(scene, kill_at(step)))  # noqa: B023
             back_up(scene, folder / "backup")
             report = restore(folder / "backup", folder / "new")
             assert report.problems == []
             with opened(folder / "new") as new:
-                assert fsck(new) == [], f"{act} at step {step}"
+                assert fsck_lines(new) == [], f"{act} at step {step}"
                 check_references(new)
                 check_marks(new)
                 for name, (state, _) in states(new).items():
@@ -98,11 +97,8 @@ def test_every_moment_of_an_act_is_settled(prepared: Path, tmp_path: Path, act: 
                 if act == "landing":
                     work(new, lambda step: None)
                 new.dedupe(act="dedupe-after", grace_ms=0)
-                assert fsck(new) == []
+                assert fsck_lines(new) == []
                 check_marks(new)
-        if died != KILLED:
-            break
-    assert step >= least
 
 
 @pytest.mark.parametrize("again", ["same place", "other place", "same place, no snapshot"])
@@ -155,7 +151,7 @@ def test_a_purge_at_the_snapshot_is_completed_or_undone(
         # The sidecar of an old generation that was being deleted may be there; what was asked to
         # dangle does.
         left = {"sidecar-alone"} if references == PROMOTE else {"reference"}
-        assert {line.split(": ")[1] for line in fsck(new)} <= left
+        assert {line.split(": ")[1] for line in fsck_lines(new)} <= left
         crawl = read_crawl(new.rows, "c1")
         assert crawl is not None
         assert crawl.state in ("open", "purged")
@@ -169,13 +165,19 @@ def test_a_purge_at_the_snapshot_is_completed_or_undone(
 
 def test_a_backup_killed_at_every_step_is_made_again(prepared: Path, tmp_path: Path) -> None:
     start = prepared.parent / f"{prepared.name}-deduped"
-    for step, folder in enumerate(copies(start, tmp_path)):
+    with opened(start) as scene:
+        rows, files = cells(start / "store" / "rows.sqlite"), current_files(scene)
+
+    def work(folder: Path, at: At) -> None:
         with opened(folder) as scene:
-            rows, files = cells(folder / "store" / "rows.sqlite"), current_files(scene)
-            died = in_child(lambda: back_up(scene, folder / "backup", at=kill_at(step)))  # noqa: B023
-            if died == KILLED:
+            back_up(scene, folder / "backup", at=at)
+
+    # pinned, begun; rows fixed, files held, unpinned, rows held, taken; 13 copies; and the end.
+    for step, folder, died in deaths(tmp_path, work, made=start, more_than=23):
+        with opened(folder) as scene:
+            if died:
                 # A store that is half backed up is worked with as any other.
-                fsck(scene)
+                fsck_lines(scene)
                 try:
                     back_up(scene, folder / "backup")
                 except ConfigError as error:
@@ -191,9 +193,6 @@ def test_a_backup_killed_at_every_step_is_made_again(prepared: Path, tmp_path: P
             # Links of a backup that was given up go with the next one.
             back_up(scene, folder / "another")
             assert list((folder / "store" / "backups").iterdir()) == []
-        if died != KILLED:
-            break
-    # pinned, begun; rows fixed, files held, unpinned, rows held, taken; 13 copies; and the end.
     assert step == 24
 
 
@@ -216,22 +215,23 @@ def test_a_restoring_killed_at_every_step_goes_on(prepared: Path, tmp_path: Path
     with opened(prepared) as scene:
         rows, files = cells(prepared / "store" / "rows.sqlite"), current_files(scene)
         back_up(scene, tmp_path / "backup")
-    for step in range(1 << 30):
-        folder = tmp_path / str(step)
-        died = in_child(lambda: restore(tmp_path / "backup", folder, at=kill_at(step)))  # noqa: B023
-        if died == KILLED:
+    work = partial(restore_at, tmp_path / "backup")
+    # rows, begun, 8 files, files, settled, visible
+    for step, folder, died in deaths(tmp_path, work, more_than=12):
+        if died:
             try:
                 restore(tmp_path / "backup", folder)
             except ConfigError as error:
                 assert "into an empty store" in str(error)  # noqa: PT017
-        assert cells(folder / "store" / "rows.sqlite") == rows
+        assert cells(folder / "store" / "rows.sqlite") == rows, step
         with opened(folder) as new:
             assert current_files(new) == files
-            assert fsck(new) == []
-        if died != KILLED:
-            break
-    # rows, begun, 8 files, files, settled, visible
+            assert fsck_lines(new) == []
     assert step == 13
+
+
+def restore_at(backup: Path, folder: Path, at: At) -> None:
+    restore(backup, folder, at=at)
 
 
 def test_a_restoring_killed_while_it_settles_goes_on(prepared: Path, tmp_path: Path) -> None:
@@ -240,15 +240,15 @@ def test_a_restoring_killed_while_it_settles_goes_on(prepared: Path, tmp_path: P
         in_child(lambda: dedupe(scene, kill_at(11)))
         in_child(lambda: land(scene, kill_at(7)))
         back_up(scene, tmp_path / "backup")
-    for step in range(1 << 30):
-        folder = tmp_path / str(step)
-        died = in_child(lambda: restore(tmp_path / "backup", folder, at=kill_at(step)))  # noqa: B023
-        if died != KILLED:
+    for step, folder, died in deaths(
+        tmp_path, partial(restore_at, tmp_path / "backup"), more_than=13
+    ):
+        if not died:
             break
         if not (folder / "store" / "rows.sqlite").exists():
             restore(tmp_path / "backup", folder)
         with opened(folder) as new:
-            assert fsck(new) == [], f"step {step}"
+            assert fsck_lines(new) == [], f"step {step}"
             check_marks(new)
     assert step > 13
 
@@ -283,3 +283,96 @@ def test_another_backup_of_another_restoring_is_not_mixed_in(
             with pytest.raises(ConfigError, match="from another backup"):
                 restore(tmp_path / second, new)
             assert restore(tmp_path / first, new).problems == []
+
+
+# --- Backups while others land, deduplicate, drop and take out, in processes of their own
+
+
+BACKUPS = 2
+
+
+@contextmanager
+def at_work(scene: Scene, seed: int) -> Iterator[None]:
+    """Processes that land, deduplicate and take out until this ends; all of them end well."""
+    stop = scene.folder / "stop"
+    children = []
+    for number, work in enumerate((_land_more, _dedupe, _take_out_and_land)):
+        child = os.fork()
+        if child == 0:
+            code = 70
+            try:
+                dice = random.Random(f"{seed} {number}")
+                while not stop.exists():
+                    try:
+                        work(scene, dice)
+                    except Conflict:
+                        time.sleep(dice.uniform(0, 0.05))
+                code = 0
+            except BaseException as error:  # noqa: BLE001 (nothing may leave the child)
+                sys.stderr.write(f"{work.__name__}: {type(error).__name__}: {error}\n")
+            finally:
+                os._exit(code)
+        children.append(child)
+    try:
+        yield
+    finally:
+        stop.touch()
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    assert codes == [0, 0, 0]
+
+
+def _land_more(scene: Scene, dice: random.Random) -> None:
+    number = dice.randrange(10, 10_000)
+    write_crawl(scene.crawls / f"c{number}", number % 10, pages=4, files=1)
+    scene.land(number)
+    time.sleep(dice.uniform(0.1, 0.5))
+
+
+def _dedupe(scene: Scene, dice: random.Random) -> None:
+    scene.dedupe(act=f"dedupe-{dice.randrange(1 << 30)}", grace_ms=0)
+    time.sleep(dice.uniform(0.1, 0.3))
+
+
+def _take_out_and_land(scene: Scene, dice: random.Random) -> None:
+    Remover(scene.rows, scene.archive, Actor()).take_out(LEAVING, CANCEL)
+    scene.land(2)
+    time.sleep(dice.uniform(0.1, 0.3))
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.large) for seed in range(1, 20))]
+)
+def test_what_had_ended_is_there_and_nothing_is_half_there(
+    scene: Scene, tmp_path: Path, seed: int
+) -> None:
+    scene.land(1)
+    scene.land(2)
+    for crawl in range(3, 3 + BACKUPS):
+        write_crawl(scene.crawls / f"c{crawl}", crawl)
+    with at_work(scene, seed):
+        for number in range(BACKUPS):
+            scene.land(3 + number)
+            before = cells(scene.folder / "store" / "rows.sqlite")
+            report = back_up(scene, tmp_path / f"backup-{number}")
+            after = cells(scene.folder / "store" / "rows.sqlite")
+            assert report.problems == []
+            done = restore(tmp_path / f"backup-{number}", tmp_path / f"new-{number}")
+            assert done.problems == []
+            restored = cells(tmp_path / f"new-{number}" / "store" / "rows.sqlite")
+            kept = untouched(before, after)
+            assert len(kept) > 50
+            assert kept <= restored
+            with opened(tmp_path / f"new-{number}") as new:
+                assert fsck_lines(new) == []
+                check_references(new)
+                check_marks(new)
+                known = states(new)
+                for crawl in (1, *range(3, 4 + number)):
+                    assert known[f"c{crawl}/part-0.warc.gz"][0] == "stored"
+                    assert known[f"c{crawl}/part-1.warc.gz"][0] == "stored"
+    # The store itself has come to no harm.
+    check_references(scene)
+    assert not (scene.folder / "store" / "backups").exists() or not list(
+        (scene.folder / "store" / "backups").iterdir()
+    )
+    assert current_files(scene)

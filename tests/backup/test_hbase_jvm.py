@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from killing import is_running
 
 from pinakes.backup.hbase_jvm import HBaseJvm, open_jvm
 from pinakes.errors import ConfigError, StoreUnavailable
@@ -48,7 +49,7 @@ def test_classes_are_asked_by_name(hbase: tuple[str, ...], tmp_path: Path) -> No
         assert list(words) == ["a", "b"]
         with jvm.asked("counting"):
             assert _java(jvm).Integer.parseInt("17") == 17  # type: ignore[attr-defined]
-    assert not _runs(int((tmp_path / "pid").read_text()))
+    assert not is_running(int((tmp_path / "pid").read_text()))
 
 
 def test_what_java_raises_is_an_error_of_ours(hbase: tuple[str, ...]) -> None:
@@ -87,7 +88,7 @@ def test_it_ends_with_whoever_is_killed(hbase: tuple[str, ...], tmp_path: Path) 
     done = subprocess.run([sys.executable, "-c", program, *hbase], check=False, timeout=PATIENCE_S)
     assert done.returncode == -signal.SIGKILL
     give_up = time.monotonic() + PATIENCE_S
-    while _runs(int((tmp_path / "pid").read_text())):
+    while is_running(int((tmp_path / "pid").read_text())):
         assert time.monotonic() < give_up
         time.sleep(0.05)
 
@@ -107,11 +108,3 @@ def test_a_command_that_fails_is_told_with_what_it_said(tmp_path: Path) -> None:
         open_jvm(command),
     ):
         pass
-
-
-def _runs(pid: int) -> bool:
-    """Whether there is such a process, and no mere entry of one that nobody has waited for."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False

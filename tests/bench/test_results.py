@@ -3,6 +3,7 @@
 import pytest
 
 from bench.cases import Case
+from bench.fitted import fit
 from bench.measure import CommandFailed, Cost, Step, ratios, run_step, run_steps
 from bench.results import Outcome, as_json, table
 
@@ -77,3 +78,19 @@ def test_a_failing_command_is_no_figure(tmp_path):
     with pytest.raises(CommandFailed, match="exit 3: why"):
         run_step(Step(argv=("sh", "-c", "echo why >&2; exit 3")), tmp_path)
     run_step(Step(argv=("sh", "-c", "exit 3"), good=(0, 3)), tmp_path)
+
+
+# --- A straight line is found again, and what is not straight is said to be so
+
+
+def test_a_line_is_found_again():
+    found = fit([(10.0**n, 30 + 2e-5 * 10**n) for n in (5, 6, 7)])
+    assert found.fixed == pytest.approx(30)
+    assert found.slope == pytest.approx(2e-5)
+    assert found.spread == pytest.approx(0)
+
+
+def test_what_grows_faster_is_no_line():
+    found = fit([(n, 1e-6 * n * n) for n in (1e3, 1e4, 1e5)])
+    assert found.spread > 0.15
+    assert found.least < found.slope < found.most

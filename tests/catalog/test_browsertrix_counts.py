@@ -25,13 +25,6 @@ ORIGINAL = page(URI, LARGE, date=DATE)
 REVISIT = revisit(URI, "2021-01-01T00:00:00Z", URI, DATE)
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    made = LandedStore(tmp_path / "store")
-    yield made
-    made.close()
-
-
 def counted(store: LandedStore | Scene, crawl: str, collection: str = "default") -> list[int]:
     found = count_as_browsertrix(store.rows, store.archive, crawl, collection)
     return list(found.as_json().values())

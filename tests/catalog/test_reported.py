@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cluster_stores import store_on
 from crawl_states import set_crawl_state
-from failing_row_store import FailingRowStore
+from failing_store import failing_rows
 from landed_stores import LandedStore
 from shared_cluster import RunningCluster
 
@@ -207,13 +207,13 @@ def test_a_date_that_is_none_is_refused() -> None:
 def test_reports_to_a_store_that_fails_at_any_call(rows: RowStore) -> None:
     begin(rows)
     scope = open_scope(rows, "spring")
-    failing = FailingRowStore(rows, 0)
+    failing = failing_rows(rows, 0)
     put_reports(failing, scope, [report(1), report(2)])
     for applied in (False, True):
         for call in range(1, failing.calls + 1):
             delete_scope(rows, scope)
             with pytest.raises(StoreUnavailable):
-                put_reports(FailingRowStore(rows, call, applied=applied), scope, [report(1)])
+                put_reports(failing_rows(rows, call, applied=applied), scope, [report(1)])
             put_reports(rows, scope, [report(1)])
             assert list(scan_reports(rows, scope)) == [report(1)]
             assert left(rows) == 2

@@ -3,7 +3,6 @@ a URI and date that it names decide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,13 +61,6 @@ CASES = {
     "by https": ([BY_HTTPS], [*NAMED, *DECLARED], False),
     "at another URL": ([AT_ANOTHER_URL], [*NAMED, *DECLARED], False),
 }
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    made = LandedStore(tmp_path / "store")
-    yield made
-    made.close()
 
 
 def land(store: LandedStore, originals: list[bytes], fields: list[tuple[str, str]]) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from evidence import manifest_lines
-from killing import dies
+from killing import deaths_of_verb
 from warc_sets import OTHER, PAGE, ArchiveFile, Rec, member, revisit, write_set
 from warcio.archiveiterator import ArchiveIterator
 
@@ -148,18 +148,11 @@ def test_warcio_reads_what_is_written(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_at_each_step(tmp_path: Path) -> None:
     [path] = write_set(tmp_path, [ArchiveFile("a", [FIRST, SECOND])])
-    step = 0
-    while True:
-        where = tmp_path / f"step-{step}"
-        where.mkdir()
-        call = ["filter", path, "-o", where / "out.warc.gz"]
-        died = dies(call, where, step)
-        if (where / "out.warc.gz").exists():
-            assert (where / "out.warc.gz").read_bytes() == path.read_bytes()
-        else:
-            run(*call[1:])
-            assert (where / "out.warc.gz").read_bytes() == path.read_bytes()
-        if not died:
-            break
-        step += 1
-    assert step > 3
+
+    def words(folder: Path) -> list[object]:
+        return ["filter", path, "-o", folder / "out.warc.gz"]
+
+    for _, folder, _ in deaths_of_verb(tmp_path, words, more_than=3):
+        if not (folder / "out.warc.gz").exists():
+            run(*words(folder)[1:])
+        assert (folder / "out.warc.gz").read_bytes() == path.read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from evidence import is_agreed, manifest_lines
-from killing import dies
+from killing import deaths_of_verb
 from scenes import make_scene
 from warc_sets import OTHER, PAGE, ArchiveFile, Rec, member, revisit, write_set
 
@@ -204,15 +204,9 @@ def test_killed_at_each_step(tmp_path: Path) -> None:
     records = [FIRST, Rec(uri=f"{FIRST.uri}/b"), Rec(uri=FIRST.uri, body=OTHER, date=LATER)]
     [path] = write_set(tmp_path, [ArchiveFile("a", records)])
     run(path, "-o", tmp_path / "whole")
-    step = 0
-    while True:
-        out = tmp_path / f"step-{step}"
-        out.mkdir()
-        died = dies(["unpack", path, "-o", out], out, step)
+    for _, out, _ in deaths_of_verb(
+        tmp_path, lambda out: ["unpack", path, "-o", out], more_than=20
+    ):
         run(path, "-o", out)
         assert files_of(out) == files_of(tmp_path / "whole")
         assert sorted(map(str, index_of(out))) == sorted(map(str, index_of(tmp_path / "whole")))
-        if not died:
-            break
-        step += 1
-    assert step > 20

@@ -10,15 +10,7 @@ from pathlib import Path
 
 import pytest
 from killing import tree
-from second_copies import (
-    BODY,
-    LATER,
-    Copy,
-    change,
-    edit_receipt,
-    plain_and_compressed,
-    three_files,
-)
+from second_copies import BODY, LATER, Copy, change, edit_receipt, plain_and_compressed, three_files
 from warc_sets import ArchiveFile, Rec, plan, refs, write_set
 
 from pinakes.dedupe.copy.commit_copy import commit_copy, plan_copy

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from killing import dies, tree
+from killing import deaths_of_verb, tree
 from warc_sets import OTHER, PAGE, ArchiveFile, Rec, records_of, write_set
 
 from pinakes.cli import main
@@ -128,21 +127,13 @@ def test_an_index_has_a_line_for_each_original(tmp_path: Path) -> None:
 def test_killed_at_each_step_and_run_again(before: Path, tmp_path: Path) -> None:
     run("dedupe", before, "-o", tmp_path / "once")
     expected = tree(tmp_path / "once")
-    step = 0
-    while True:
-        out = tmp_path / f"step-{step}"
-        out.mkdir()
-        call = ["dedupe", before, "-o", out]
-        died = dies(call, out, step)
+    for _, out, _ in deaths_of_verb(
+        tmp_path, lambda out: ["dedupe", before, "-o", out], more_than=8
+    ):
         for name, data in tree(out).items():
             assert ".pinakes-" in name or data == expected[name]
-        run(*call)
+        run("dedupe", before, "-o", out)
         assert tree(out) == expected
-        if not died:
-            break
-        shutil.rmtree(out)
-        step += 1
-    assert step > 8
 
 
 def test_other_files_than_before_are_refused(

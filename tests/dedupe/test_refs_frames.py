@@ -11,13 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import zstandard
-from archive_builders import (
-    dictionary,
-    dictionary_frame,
-    frame,
-    records_of,
-    skippable,
-)
+from archive_builders import dictionary, dictionary_frame, frame, records_of, skippable
 from fastwarc.warc import ArchiveIterator
 from files_chain import files_chain
 from hypothesis import given

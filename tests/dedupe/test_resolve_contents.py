@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import SEEK_END
 from pathlib import Path
 
 import pytest
@@ -14,10 +16,13 @@ from hypothesis import strategies as st
 from manifest_sets import SECONDS, TIGHT, URIS, Bodies, collections, fit, processed, resolved
 
 from pinakes.dedupe.decide import bodies as bodies_module
+from pinakes.dedupe.decide import contents, shuffled_bodies
 from pinakes.dedupe.decide.bodies import KEPT_BODY_BYTES
-from pinakes.dedupe.decide.contents import number_contents
-from pinakes.dedupe.decide.counting import ResolveCount
+from pinakes.dedupe.decide.contents import Batch, Compared, compare_batch, number_contents
+from pinakes.dedupe.decide.counting import Decisions, ResolveCount
+from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.decide.shuffled_bodies import ShuffledBodies, ShuffledBody, number_shuffled
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.index.manifest import ManifestLine, place_of
@@ -297,3 +302,157 @@ def test_lines_that_contradict_each_other_about_a_record_are_told_apart() -> Non
     extensions = {(line.file, line.size): extension for line, extension in found.items()}
     assert extensions["a", 8] == 0
     assert len(set(extensions.values())) == 3
+
+
+# --- Bodies that other processes compare are told apart as those that this one compares
+
+
+def comparing(bodies: Bodies, sizes: list[int], batches: Iterable[Batch]) -> Iterator[Compared]:
+    """What another process would answer, sent to it and back."""
+    for batch in batches:
+        sizes.append(sum(map(len, batch)))
+        there: Batch = pickle.loads(pickle.dumps(batch))
+        yield pickle.loads(pickle.dumps(compare_batch(there, bodies, None, TIGHT)))
+
+
+@given(collections(), st.sets(st.integers(0, 13), max_size=2), st.sampled_from((1, 3, 100)))
+def test_nothing_differs(collection: Collection, unreadable: set[int], most: int) -> None:
+    lines, bodies = collection
+    broken = frozenset(place_of(line) for n, line in enumerate(lines) if n in unreadable)
+    bodies = Bodies(bodies.by_place, unreadable=broken)
+    here, elsewhere = Decisions(), Decisions()
+    expected = list(resolve_and_process(lines, bodies, here, space=TIGHT))
+    sizes: list[int] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(contents, "_MOST_AT_ONCE", most)
+        found = resolve_and_process(
+            lines,
+            bodies,
+            elsewhere,
+            space=TIGHT,
+            compare=lambda batches: comparing(bodies, sizes, batches),
+        )
+        assert list(found) == expected
+    assert max(sizes, default=0) < 2 * most
+    assert by_place(elsewhere.resolved) == by_place(here.resolved)
+    assert elsewhere.processed == here.processed
+
+
+def by_place(count: ResolveCount) -> dict[str, object]:
+    """Large clusters are compared after the others: what was found is counted in that order."""
+    count.collisions.sort()
+    count.problems.sort(key=lambda problem: (problem.file or "", problem.offset or 0))
+    return count.as_json()
+
+
+def test_processes_read_what_is_in_few_copies() -> None:
+    digest = "md5:" + "0" * 32
+    line = ManifestLine("a", 0, 9, "http://example.org/", "2020-01-01T00:00:00Z", digest, size=1)
+    lines = [
+        line._replace(offset=number, digest=f"md5:{number % 50:032x}", file=f"f{number}")
+        for number in range(500)
+    ]
+    bodies = Bodies({place_of(line): b"x" for line in lines})
+    nobody = Bodies({})
+    found = resolve_and_process(
+        lines, nobody, Decisions(), compare=lambda batches: comparing(bodies, [], batches)
+    )
+    assert len(list(found)) == 500
+    assert (nobody.read, len(bodies.read)) == ([], 500)
+
+
+# --- Bodies that arrive once are numbered as bodies that can be read again
+
+
+UNREADABLE = b"unreadable"
+
+
+def line(number: int, body: bytes, *, sized: bool) -> ManifestLine:
+    size = len(body) if sized else None
+    return ManifestLine("f", number, 1, "http://a.example/", "2020", "sha1:X", size=size)
+
+
+def pieces(place: ManifestLine, body: bytes, length: int) -> Iterator[bytes]:
+    if body == UNREADABLE:
+        raise MalformedRecord("is damaged", file=place.file, offset=place.offset)
+    for at in range(0, len(body), length):
+        yield body[at : at + length]
+
+
+class Again:
+    """Bodies that can be read as often as one likes."""
+
+    def __init__(self, bodies: list[bytes]) -> None:
+        self.bodies = bodies
+
+    def open_body(self, line: ManifestLine) -> Iterable[bytes]:
+        return pieces(line, self.bodies[line.offset], 3)
+
+
+class Once:
+    """Arrivals whose bodies can be drawn only in their turn, and to the end."""
+
+    def __init__(self, lines: list[ManifestLine], bodies: list[bytes], length: int) -> None:
+        self.lines, self.bodies, self.length = lines, bodies, length
+
+    def __iter__(self) -> Iterator[ShuffledBody]:
+        for one in self.lines:
+            drawn = pieces(one, self.bodies[one.offset], self.length)
+            yield ShuffledBody(one, drawn)
+            assert next(drawn, None) is None, "the next line was asked for before the body ended"
+
+
+BODIES = st.lists(
+    st.sampled_from([b"", b"a", b"ab", b"abc", b"abd", b"abcdefgh", b"abcdefgi", UNREADABLE]),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(BODIES, st.integers(1, 5), st.booleans(), st.sampled_from([0, 4, 1 << 20]))
+def test_equals_reading_bodies_again(
+    bodies: list[bytes], length: int, sized: bool, kept: int
+) -> None:
+    lines = [line(number, body, sized=sized) for number, body in enumerate(bodies)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bodies_module, "KEPT_BODY_BYTES", kept)
+        patch.setattr(shuffled_bodies, "_PIECE_BYTES", 2)
+        wanted, known = ResolveCount(), ResolveCount()
+        again = list(number_contents(iter(lines), Again(bodies), wanted, DEFAULT_SPACE))
+        once = list(number_shuffled(Once(lines, bodies, length), count=known))
+    assert once == again
+    assert known.collisions == wanted.collisions
+    assert known.contents == wanted.contents
+    assert list(map(str, known.problems)) == list(map(str, wanted.problems))
+
+
+def test_truncated_body_is_left_out() -> None:
+    def broken(place: ManifestLine) -> Iterator[bytes]:
+        yield b"abc"
+        raise MalformedRecord("is damaged", file=place.file, offset=place.offset)
+
+    whole = [line(number, b"abcdef", sized=False) for number in range(3)]
+    arrivals = [
+        ShuffledBody(whole[0], pieces(whole[0], b"xyz", 2)),
+        ShuffledBody(whole[1], broken(whole[1])),
+        ShuffledBody(whole[2], pieces(whole[2], b"abc", 2)),
+    ]
+    count = ResolveCount()
+    found = {one.offset: one for one in number_shuffled(arrivals, count=count)}
+    assert [found[number].hash_extension for number in range(3)] == [0, None, 1]
+    assert found[1].skip == "unreadable"
+    assert [str(problem) for problem in count.problems] == ["f:1: is damaged"]
+
+
+def test_equal_bodies_take_no_space() -> None:
+    bodies = [b"x" * 1000] * 500
+    lines = [line(number, body, sized=True) for number, body in enumerate(bodies)]
+    largest = 0
+    count = ResolveCount()
+    with ShuffledBodies(Once(lines, bodies, 100)) as shuffled:
+        for one in number_contents(shuffled.lines(), shuffled, count, DEFAULT_SPACE):
+            if one.offset:
+                shuffled.drop(one)
+            largest = max(largest, shuffled._file.seek(0, SEEK_END))
+    assert count.contents == 1
+    assert largest <= 2000

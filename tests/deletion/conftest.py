@@ -1,4 +1,4 @@
-"""A store with three crawls of a small site, deduplicated."""
+"""An empty scene; and one with three crawls of a small site, deduplicated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ def layout() -> str:
 
 
 @pytest.fixture
-def site(tmp_path: Path, layout: str) -> Iterator[Scene]:
-    with make_scene(tmp_path, (), layout=layout) as scene:
-        land_site(scene, 1, 2, 3)
-        yield scene
+def scene(tmp_path: Path, layout: str) -> Iterator[Scene]:
+    with make_scene(tmp_path, (), layout=layout) as made:
+        yield made
+
+
+@pytest.fixture
+def site(scene: Scene) -> Scene:
+    land_site(scene, 1, 2, 3)
+    return scene

@@ -421,9 +421,8 @@ def a_life() -> list[Step]:
     ]
 
 
-def test_one_of_each_act(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        live(scene, a_life())
+def test_one_of_each_act(scene: Scene) -> None:
+    live(scene, a_life())
 
 
 def test_on_hbase_too(cluster: RunningCluster, tmp_path: Path) -> None:

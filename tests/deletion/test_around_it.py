@@ -9,15 +9,14 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from failing_archive_store import FailingArchiveStore
-from failing_row_store import FailingRowStore
+from failing_store import failing_archive, failing_rows
+from fsck_here import codes
 from killing import KILLED, in_child, kill_after, kill_at
 from landed_stores import LandedStore, revisit
 from landed_stores import page as warc_page
-from scenes import COLLECTION, Scene, page, record
+from scenes import COLLECTION, Scene, copied_scene, page, record
 from taken_down import (
     bodies,
-    copied,
     holds_anywhere,
     key_of,
     outcome,
@@ -41,7 +40,6 @@ from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.errors import ConfigError, Conflict, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.fsck.check import Fsck
 from pinakes.row_store.port import Delete, Put
 from pinakes.warc.digest import Digest, hasher
 
@@ -64,19 +62,10 @@ def land_crawlers_revisit(scene: Scene, **fields: str) -> str:
 
 
 FAILING: dict[str, Callable[..., object]] = {
-    "rows": FailingRowStore,
-    "archive": FailingArchiveStore,
+    "rows": failing_rows,
+    "archive": failing_archive,
 }
 NAMED = {"WARC_Refers_To_Target_URI": uri(0), "WARC_Refers_To_Date": "2021-01-01T00:00:00Z"}
-
-
-def findings(scene: Scene, *, repair: bool = False) -> list[str]:
-    found = []
-    for finding in Fsck(scene.rows, scene.archive, Actor(), full=True).findings():
-        found.append(finding.code)
-        if repair and finding.mend is not None:
-            finding.mend()
-    return found
 
 
 def is_withdrawn(scene: Scene, key: str) -> bool:
@@ -194,7 +183,7 @@ def test_another_act_has_to_end_first(site: Scene) -> None:
 
 def test_another_take_down_completes_an_unfinished_one(site: Scene) -> None:
     assert in_child(partial(withdraw, site, uri(0), at=kill_at(12))) == KILLED
-    assert "unfinished-act" in findings(site)
+    assert "unfinished-act" in codes(site)
     with pytest.raises(Conflict, match="withdraw-"):
         Remover(site.rows, site.archive, Actor()).take_out("c1", CANCEL)
     first, second = withdraw(site, uri(1))
@@ -202,7 +191,7 @@ def test_another_take_down_completes_an_unfinished_one(site: Scene) -> None:
     assert second.is_complete
     assert not holds_anywhere(site.folder / "store" / "archive", page(0)[-200:])
     assert not holds_anywhere(site.folder / "store" / "archive", page(1)[-200:])
-    assert findings(site) == []
+    assert codes(site) == []
 
 
 def test_a_damaged_original_is_named_and_nothing_is_left(site: Scene) -> None:
@@ -221,20 +210,20 @@ def test_a_damaged_original_is_named_and_nothing_is_left(site: Scene) -> None:
     assert f"c1/site.warc.gz:{place.location.offset}" in problem
     path.write_bytes(good)
     assert site.state() == before
-    assert findings(site) == []
+    assert codes(site) == []
     [report] = withdraw(site, original)
     assert report.is_complete
-    assert findings(site) == []
+    assert codes(site) == []
 
 
 @pytest.mark.parametrize("step", ["sidecar published", "bytes deleted"])
 def test_a_sidecar_that_an_act_left_alone_is_deleted_by_fsck(site: Scene, step: str) -> None:
     assert in_child(partial(withdraw, site, uri(0), at=kill_after(step))) == KILLED
-    assert "sidecar-alone" in findings(site, repair=True)
-    assert set(findings(site)) == {"unfinished-act"}
+    assert "sidecar-alone" in codes(site, repair=True)
+    assert set(codes(site)) == {"unfinished-act"}
     [report] = withdraw(site, uri(0))
     assert report.is_complete
-    assert findings(site) == []
+    assert codes(site) == []
     assert not holds_anywhere(site.folder / "store", page(0)[-200:])
 
 
@@ -268,7 +257,7 @@ def test_the_same_bytes_do_not_land_again(site: Scene, removed: bool) -> None:
     store = ["--store", str(site.folder / "store")]
     assert main(["ingest", str(site.crawls / "c4"), "--crawl", "c4", *store]) == 3
     assert not holds_anywhere(site.folder / "store", page(0)[-200:])
-    assert findings(site) == []
+    assert codes(site) == []
     assert not any(b"c4/" in row.key for row in site.rows.scan("captures"))
     assert not any(b"c4/" in row.key for row in site.rows.scan("digests"))
     assert read_entry(site.rows, "c4/site.warc.gz").state is FileState.REMOVED
@@ -283,8 +272,8 @@ def test_a_refused_landing_that_dies_is_put_in_order_by_fsck(site: Scene, step: 
     (site.crawls / "c1").rename(site.crawls / "c4")
     code = in_child(partial(site.land, 4, at=kill_after(step)))
     assert code == (70 if step == "facts" else KILLED)  # it is refused before
-    findings(site, repair=True)
-    assert findings(site) == []
+    codes(site, repair=True)
+    assert codes(site) == []
     [report] = withdraw(site, uri(1))
     assert report.is_complete
 
@@ -293,8 +282,8 @@ def test_fsck_makes_the_sidecar_of_tombstones_again(site: Scene) -> None:
     withdraw(site, uri(0))
     before = outcome(site)
     site.archive.delete(sidecar_name("c1/g2/site.warc.gz"))
-    assert findings(site, repair=True) == ["sidecar-missing"]
-    assert findings(site) == []
+    assert codes(site, repair=True) == ["sidecar-missing"]
+    assert codes(site) == []
     assert outcome(site) == before
 
 
@@ -302,18 +291,18 @@ def test_fsck_never_brings_a_capture_back(site: Scene) -> None:
     key = key_of(site, 0, 1)
     withdraw(site, key)
     site.rows.mutate("captures", [Delete(key.encode(), 1 << 42)])
-    assert findings(site)
+    assert codes(site)
 
 
 def test_fsck_finds_what_was_noted_and_is_still_there(site: Scene) -> None:
     key = key_of(site, 0, 1)
-    with copied(site.folder, site.folder.parent / "as-it-was") as was:
+    with copied_scene(site.folder, site.folder.parent / "as-it-was") as was:
         withdraw(site, key)
         cells = site.rows.get_rows("captures", [key.encode()])[key.encode()].cells
         cell = cells[b"m:withdrawn"]
         noted = {b"m:withdrawn": cell.value}
         was.rows.mutate("captures", [Put(key.encode(), noted, cell.timestamp_ms)])
-        assert "unfinished-act" in findings(was)
+        assert "unfinished-act" in codes(was)
 
 
 def said(site: Scene, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[object]]:
@@ -352,11 +341,11 @@ def test_stores_that_fail_at_any_call(
     site: Scene, tmp_path: Path, kind: str, applied: bool
 ) -> None:
     key = key_of(site, 0, 1)
-    with copied(site.folder, tmp_path / "whole") as scene:
+    with copied_scene(site.folder, tmp_path / "whole") as scene:
         withdraw(scene, key)
         whole = outcome(scene)
     for call in count(1, 53):
-        with copied(site.folder, tmp_path / str(call)) as scene:
+        with copied_scene(site.folder, tmp_path / str(call)) as scene:
             stores: dict[str, object] = {"rows": scene.rows, "archive": scene.archive}
             stores[kind] = FAILING[kind](stores[kind], call, applied=applied)
             ended = in_child(partial(_withdraw_with, stores, key)) == 0

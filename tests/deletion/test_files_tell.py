@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kill_loop import write_crawls
 from purged import capture, claims_open, given, land, of_others, purge, revisit_of
 from scenes import COLLECTION, Scene, copied_scene, make_scene
-from whole_payloads import whole_payloads
+from store_chain import call
+from whole_payloads import swap, whole_payloads
 
 from pinakes.acts.actor import Actor, read_lease
 from pinakes.catalog.crawl_rows import COMMITTED, change_crawl_state, read_crawl
@@ -139,20 +141,13 @@ def _sidecar(scene: Scene, name: str) -> Path:
     return scene.archive.path_of(sidecar_name(name))
 
 
-def _swap(one: Path, other: Path) -> None:
-    aside = one.with_suffix(".aside")
-    one.rename(aside)
-    other.rename(one)
-    aside.rename(other)
-
-
 def swap_sidecars(scene: Scene) -> None:
     """That of the file with revisits, and of one without."""
-    _swap(_sidecar(scene, "c2/g2/a.warc.gz"), _sidecar(scene, "c4/a.warc.gz"))
+    swap(_sidecar(scene, "c2/g2/a.warc.gz"), _sidecar(scene, "c4/a.warc.gz"))
 
 
 def swap_own_sidecar(scene: Scene) -> None:
-    _swap(_sidecar(scene, "c1/a.warc.gz"), _sidecar(scene, "c3/a.warc.gz"))
+    swap(_sidecar(scene, "c1/a.warc.gz"), _sidecar(scene, "c3/a.warc.gz"))
 
 
 def put_back_old_sidecar(scene: Scene) -> None:
@@ -250,3 +245,32 @@ def test_generations_that_would_go_as_well_are_asked_for_first(scene: Scene) -> 
     state = read_crawl(scene.rows, "c1")
     assert state is not None
     assert state.state == COMMITTED
+
+
+# --- A crawl is not taken out by files that are another's, though their sidecars fit them
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Two crawls; a file of each, and its sidecar, is in the place of the other's."""
+    write_crawls(tmp_path, 1)
+    store = tmp_path / "store"
+    assert call("init", "--store", store).exit_code == 0
+    for crawl, folder in (("c1", "one"), ("c2", "two")):
+        assert call("ingest", tmp_path / folder, "--crawl", crawl, "--store", store).exit_code == 0
+        assert call("crawl", "commit", crawl, "--store", store).exit_code == 0
+    for end in ("", ".sidecar.parquet"):
+        one, two = (store / "archive" / crawl / f"0.warc.gz{end}" for crawl in ("c1", "c2"))
+        shutil.move(one, tmp_path / "kept")
+        shutil.move(two, one)
+        shutil.move(tmp_path / "kept", two)
+    return store
+
+
+@pytest.mark.parametrize("words", [("remove", "c1"), ("purge", "c1", "--references", "promote")])
+def test_exchanged_files_stay(words: tuple[str, ...], store: Path) -> None:
+    before = {path: path.read_bytes() for path in (store / "archive").rglob("*.gz")}
+    answer = call("crawl", *words, "--store", store)
+    assert answer.exit_code == 3
+    assert "/0.warc.gz" in answer.err
+    assert {path: path.read_bytes() for path in (store / "archive").rglob("*.gz")} == before

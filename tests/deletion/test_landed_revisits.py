@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from killing import deaths
 from landed_revisits import (
     BY_CRAWLER,
     FORMS,
@@ -20,22 +21,20 @@ from landed_revisits import (
     records_of,
     restored_now,
 )
-from purged import paths_now, purge, record_id
-from scenes import Scene, make_scene
+from purged import date, paths_now, purge, record_id
+from raw_payloads import payloads
+from scenes import Scene, copied_scene, in_scene, make_scene
 from store_chain import call
+from taken_down import members, withdraw
+from warc_sets import FRAMED, member
 
+from pinakes.catalog.captures import scan_captures_of
 from pinakes.deletion.requests import REFUSE
+from pinakes.index.urlkey import urlkey
 from pinakes.warc.changed_revisit import filled_revisit
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    """An empty store."""
-    with make_scene(tmp_path, crawls=()) as made:
-        yield made
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -181,3 +180,129 @@ def test_they_are_restored_once_their_originals_come(tmp_path: Path, scene: Scen
     assert not found_by_fsck(scene)
     land_file(scene, 1, made.paths[1])
     assert restored_now(scene, tmp_path) == made.captured
+
+
+# --- A take-down of what landed revisits of ours refer to: judged by zlib alone
+
+
+def _first(scene: Scene, number: int) -> str:
+    """The first crawl's capture of a page."""
+    found = scan_captures_of(scene.rows, urlkey(f"http://example.org/{number}"))
+    return next(one for one in found if one.facts.date == date(1, number)).key.decode()
+
+
+def _id(crawl: int, number: int) -> bytes:
+    return record_id(crawl, number).encode()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_earliest_reference_is_as_captured_and_the_others_can_be_restored(
+    form: str, tmp_path: Path, scene: Scene
+) -> None:
+    made = deduplicate(tmp_path / "files", FORMS[form])
+    land_all(scene, made)
+    [report] = withdraw(scene, _first(scene, 1))
+    assert report.is_complete, report
+    assert len(report.promoted) == len(report.repointed) == 1
+    now = records_now(scene)
+    assert not any(BY_CRAWLER in record for record in now.values())
+    assert b"Pinakes-Withdrawn" in now.pop(_id(1, 1))
+    full = {name for name, record in now.items() if OURS not in record}
+    assert full == {_id(1, 2), _id(1, 3), _id(2, 1)}
+    assert not found_by_fsck(scene)
+    captured = {name: made.captured[name] for name in now}
+    restored = restored_now(scene, tmp_path)
+    del restored[_id(1, 1)]
+    assert restored == captured
+
+
+def test_with_a_field_that_does_not_fit_it_is_refused(tmp_path: Path, scene: Scene) -> None:
+    made = deduplicate(tmp_path / "files", FORMS["not compressed"])
+    kept = records_of(made.paths[3])
+    at = kept[_id(3, 1)].index(b"crc32=") + 6
+    kept[_id(3, 1)] = kept[_id(3, 1)][:at] + b"00000000" + kept[_id(3, 1)][at + 8 :]
+    made.paths[3].write_bytes(b"".join(kept.values()))
+    land_all(scene, made)
+    before = records_now(scene)
+    [report] = withdraw(scene, _first(scene, 1))
+    assert len(report.unprovided) == 1
+    assert records_now(scene) == before
+
+
+def _outcome(scene: Scene) -> dict[bytes, bytes]:
+    return {
+        name: b"withdrawn" if b"Pinakes-Withdrawn" in record else _without_run(record)
+        for name, record in records_now(scene).items()
+    }
+
+
+def _without_run(record: bytes) -> bytes:
+    before, run, behind = record.partition(b"; run=")
+    return before + run + behind.partition(b"; ")[2]
+
+
+def test_killed_at_any_step_and_run_again(tmp_path: Path) -> None:
+    with make_scene(tmp_path / "made", crawls=()) as scene:
+        land_all(scene, deduplicate(tmp_path / "files", FORMS["as most crawlers write"]))
+        asked = _first(scene, 1)
+    with copied_scene(tmp_path / "made", tmp_path / "whole") as scene:
+        withdraw(scene, asked)
+        whole, files = _outcome(scene), sorted(file.name for file in scene.archive.list())
+    work = in_scene(lambda scene, at: withdraw(scene, asked, at=at))
+    for step, folder, _ in deaths(tmp_path, work, made=tmp_path / "made", stride=2, more_than=20):
+        with make_scene(folder, ()) as scene:
+            assert not any(report.problems for report in withdraw(scene, asked))
+            assert _outcome(scene) == whole, step
+            assert sorted(file.name for file in scene.archive.list()) == files
+            assert not found_by_fsck(scene), step
+
+
+def test_an_export_that_needs_no_other_crawl_has_them_as_captured(
+    tmp_path: Path, scene: Scene
+) -> None:
+    made = deduplicate(tmp_path / "files", FORMS["block digest"])
+    land_all(scene, made)
+    wacz = tmp_path / "c2.wacz"
+    store = scene.folder / "store"
+    done = call("export-wacz", "c2", "-o", wacz, "--standalone", "--store", store)
+    assert done.exit_code == 0, done
+    shutil.unpack_archive(wacz, tmp_path / "out", "zip")
+    [path] = (tmp_path / "out" / "archive").iterdir()
+    assert records_of(path) == {_id(2, n): made.captured[_id(2, n)] for n in (1, 2, 3)}
+
+
+# --- Revisits as a real crawler wrote them: their originals go with their crawl, and no page do
+
+
+@pytest.mark.parametrize("layout", ["gzip", "packed dictionary", "one frame"])
+def test_pages_of_pywb_outlive_the_crawl_of_their_originals(
+    layout: str, tmp_path: Path, shared_data: Path
+) -> None:
+    given = shared_data / "archives/webrecorder_py-wacz/tests/fixtures/example-iana.warc"
+    parts: dict[bool, list[bytes]] = {True: [], False: []}
+    for raw in members(given.read_bytes()):
+        parts[b"\r\nWARC-Type: revisit\r\n" in raw].append(raw)
+    assert len(parts[True]) == 34
+    with make_scene(tmp_path, ()) as scene:
+        for crawl, is_revisit in ((1, False), (2, True)):
+            folder = scene.crawls / f"c{crawl}"
+            folder.mkdir(parents=True)
+            # An index has a line for each original: those lie alone.
+            framed = FRAMED.get(layout if is_revisit else "frames")
+            raws = parts[is_revisit]
+            if layout == "gzip" or framed is None:
+                (folder / "a.warc.gz").write_bytes(b"".join(map(member, raws)))
+            else:
+                (folder / "a.warc.zst").write_bytes(framed(raws))
+            scene.land(crawl)
+        before = payloads(paths_now(scene))
+        report = purge(scene, 1)
+        assert not report.problems
+        assert len(report.filled) + len(report.repointed) == 34
+        [path] = paths_now(scene)
+        after = payloads([path])
+        assert len(after) == 34
+        assert after == {name: before[name] for name in after}
+        assert None not in {digest for _, _, digest in after.values()}
+    checked = call("validate", "--refs", path)
+    assert checked.exit_code == 0, checked

@@ -6,16 +6,15 @@ import gzip
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
-from killing import KILLED, in_child, kill_after, kill_at
+from fsck_here import look
+from killing import KILLED, deaths, in_child, kill_after, kill_at
 from landed_stores import in_one_member, page
 from purged import (
     Payloads,
@@ -35,21 +34,14 @@ from purged import (
     write,
 )
 from raw_payloads import raw_records
-from scenes import Scene, copied_scene, make_scene
+from scenes import Scene, copied_scene, in_scene, make_scene
 from store_chain import call
 
 from pinakes.acts.actor import Actor
-from pinakes.catalog.crawl_rows import (
-    COMMITTED,
-    OPEN,
-    PURGING,
-    change_crawl_state,
-    read_crawl,
-)
+from pinakes.catalog.crawl_rows import COMMITTED, OPEN, PURGING, change_crawl_state, read_crawl
 from pinakes.deletion.requests import FORCE, PROMOTE, REFUSE, PurgeRequest
 from pinakes.errors import ConfigError, Conflict, DigestMismatch
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.fsck.check import Fsck
 from pinakes.warc.changed_revisit import old_revisit
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
@@ -190,7 +182,7 @@ def test_what_is_left_gives_what_it_gave(tmp_path: Path, case: Case, layout: str
             name for name in scene.archive.list() if name.name.startswith(f"c{case.crawl}/")
         ]
         assert claims_open(scene) == []
-        assert list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings()) == []
+        assert look(scene, full=True) == []
         again = purge(scene, case.crawl)
         assert again.was_purged
         # Dedupe goes on, and nothing refers to a revisit.
@@ -207,17 +199,16 @@ def paths_of(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_refusing_changes_nothing_and_names_what_refers(tmp_path: Path, case: Case) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        case.make(scene)
-        before = scene.state()
-        report = purge(scene, case.crawl, REFUSE)
-        assert len(report.references) == sum(case.counts)
-        if sum(case.counts):
-            assert scene.state() == before
-            assert not report.is_complete
-        else:
-            assert given(scene).keys() == of_others(given(scene), case.crawl).keys()
+def test_refusing_changes_nothing_and_names_what_refers(scene: Scene, case: Case) -> None:
+    case.make(scene)
+    before = scene.state()
+    report = purge(scene, case.crawl, REFUSE)
+    assert len(report.references) == sum(case.counts)
+    if sum(case.counts):
+        assert scene.state() == before
+        assert not report.is_complete
+    else:
+        assert given(scene).keys() == of_others(given(scene), case.crawl).keys()
 
 
 def _dated(text: bytes) -> Callable[[bytes], list[bytes]]:
@@ -262,7 +253,7 @@ def test_nothing_is_made_to_refer_to_what_can_be_no_original(
         assert given(scene) == before
         assert (len(report.filled), len(report.repointed)) == (2, 1)
         assert report.repointed[0].startswith("org,example)/2 ")
-        assert list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings()) == []
+        assert look(scene, full=True) == []
     checked = call("validate", "--refs", *map(str, paths_of(tmp_path)))
     assert checked.exit_code == 0, checked
 
@@ -277,17 +268,16 @@ def _declaring_md5(member: bytes, content: bytes) -> bytes:
     return gzip.compress(re.sub(rb"WARC-Payload-Digest: [^\r]*", field, data, count=1))
 
 
-def test_a_revisit_with_another_digest_at_its_address_stands_in_the_way(tmp_path: Path) -> None:
+def test_a_revisit_with_another_digest_at_its_address_stands_in_the_way(scene: Scene) -> None:
     """Tools that go by URI and second are led there."""
-    with make_scene(tmp_path, ()) as scene:
-        land(scene, 1, _declaring_md5(capture(1, 1), body(1)))
-        land(scene, 3, revisit_of(3, 1, (1, 1), digest=lambda content: _md5(content + b"x")))
-        before = given(scene)
-        assert [one.archive_file for one in purge(scene, 1, REFUSE).references] == ["c3/a.warc.gz"]
-        report = purge(scene, 1)
-        [problem] = report.problems
-        assert "nothing proves that its digest is that of the body" in str(problem)
-        assert given(scene) == before
+    land(scene, 1, _declaring_md5(capture(1, 1), body(1)))
+    land(scene, 3, revisit_of(3, 1, (1, 1), digest=lambda content: _md5(content + b"x")))
+    before = given(scene)
+    assert [one.archive_file for one in purge(scene, 1, REFUSE).references] == ["c3/a.warc.gz"]
+    report = purge(scene, 1)
+    [problem] = report.problems
+    assert "nothing proves that its digest is that of the body" in str(problem)
+    assert given(scene) == before
 
 
 def _with_field(member: bytes, field: bytes) -> bytes:
@@ -295,46 +285,43 @@ def _with_field(member: bytes, field: bytes) -> bytes:
     return gzip.compress(data.replace(b"WARC-Date", field + b"\r\nWARC-Date", 1))
 
 
-def test_a_body_that_was_cut_off_is_called_so_where_it_goes(tmp_path: Path) -> None:
+def test_a_body_that_was_cut_off_is_called_so_where_it_goes(scene: Scene) -> None:
     """Else the next `dedupe` would take it for whole."""
-    with make_scene(tmp_path, ()) as scene:
-        land(scene, 1, _with_field(capture(1, 1), b"WARC-Truncated: time"))
-        land(scene, 2, revisit_of(2, 1, (1, 1)))
-        before = of_others(given(scene), 1)
-        assert purge(scene, 1).is_complete
-        assert given(scene) == before
-        [path] = paths_now(scene)
-        full = gzip.decompress(path.read_bytes())
-        assert b"WARC-Type: response\r\n" in full
-        assert b"WARC-Truncated: time\r\n" in full
-        with open_source(path) as source:
-            [record] = iter_records(source)
-            assert isinstance(record, Record)
-            old = old_revisit(record)
-        written = gzip.decompress(revisit_of(2, 1, (1, 1)))
-        assert old.header + old.block + b"\r\n\r\n" == written
+    land(scene, 1, _with_field(capture(1, 1), b"WARC-Truncated: time"))
+    land(scene, 2, revisit_of(2, 1, (1, 1)))
+    before = of_others(given(scene), 1)
+    assert purge(scene, 1).is_complete
+    assert given(scene) == before
+    [path] = paths_now(scene)
+    full = gzip.decompress(path.read_bytes())
+    assert b"WARC-Type: response\r\n" in full
+    assert b"WARC-Truncated: time\r\n" in full
+    with open_source(path) as source:
+        [record] = iter_records(source)
+        assert isinstance(record, Record)
+        old = old_revisit(record)
+    written = gzip.decompress(revisit_of(2, 1, (1, 1)))
+    assert old.header + old.block + b"\r\n\r\n" == written
 
 
-def test_a_segment_is_not_made_a_whole_record(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        land(scene, 1, _with_field(capture(1, 1), b"WARC-Segment-Number: 1"))
-        land(scene, 2, revisit_of(2, 1, (1, 1)))
-        before = given(scene)
-        [problem] = purge(scene, 1).problems
-        assert "original-segmented" in str(problem)
-        assert given(scene) == before
+def test_a_segment_is_not_made_a_whole_record(scene: Scene) -> None:
+    land(scene, 1, _with_field(capture(1, 1), b"WARC-Segment-Number: 1"))
+    land(scene, 2, revisit_of(2, 1, (1, 1)))
+    before = given(scene)
+    [problem] = purge(scene, 1).problems
+    assert "original-segmented" in str(problem)
+    assert given(scene) == before
 
 
-def test_a_revisit_that_may_mean_two_bodies_stands_in_the_way_of_both(tmp_path: Path) -> None:
+def test_a_revisit_that_may_mean_two_bodies_stands_in_the_way_of_both(scene: Scene) -> None:
     """Rows know no MD5."""
-    with make_scene(tmp_path, ()) as scene:
-        land(scene, 1, capture(1, 1, 7))
-        land(scene, 2, capture(2, 1))
-        land(scene, 3, revisit_of(3, 1, (2, 1), named="nothing", digest=_md5))
-        for crawl in (1, 2):
-            assert [one.archive_file for one in purge(scene, crawl, REFUSE).references] == [
-                "c3/a.warc.gz"
-            ]
+    land(scene, 1, capture(1, 1, 7))
+    land(scene, 2, capture(2, 1))
+    land(scene, 3, revisit_of(3, 1, (2, 1), named="nothing", digest=_md5))
+    for crawl in (1, 2):
+        assert [one.archive_file for one in purge(scene, crawl, REFUSE).references] == [
+            "c3/a.warc.gz"
+        ]
 
 
 @pytest.mark.parametrize("declared", [None, "md5"])
@@ -359,45 +346,43 @@ def test_of_two_of_a_second_only_that_of_its_moment_is_needed(
         assert content == hashlib.sha256(body(2)).hexdigest()
 
 
-def test_a_crawlers_revisit_can_be_given_back(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        _by_a_crawler(scene)
-        _not_modified_in(scene)
-        written = {
-            record.fields[b"warc-record-id"]: record.fields
-            for path in sorted(scene.crawls.rglob("*.gz"))
-            for record in raw_records(path)
-        }
-        purge(scene, 1)
-        changed = 0
-        for path in paths_now(scene):
-            with open_source(path) as source:
-                for item in iter_records(source):
-                    assert isinstance(item, Record)
-                    if item.header.get("Pinakes-Revisit") is not None:
-                        changed += 1
-                        old = old_revisit(item).header
-                        fields = written[f"<{item.record_id}>".encode()]
-                        lines = [line.partition(b":") for line in old.split(b"\r\n")[1:-2]]
-                        assert {n.strip().lower(): v.strip() for n, _, v in lines} == fields
-        assert changed == 5
+def test_a_crawlers_revisit_can_be_given_back(scene: Scene) -> None:
+    _by_a_crawler(scene)
+    _not_modified_in(scene)
+    written = {
+        record.fields[b"warc-record-id"]: record.fields
+        for path in sorted(scene.crawls.rglob("*.gz"))
+        for record in raw_records(path)
+    }
+    purge(scene, 1)
+    changed = 0
+    for path in paths_now(scene):
+        with open_source(path) as source:
+            for item in iter_records(source):
+                assert isinstance(item, Record)
+                if item.header.get("Pinakes-Revisit") is not None:
+                    changed += 1
+                    old = old_revisit(item).header
+                    fields = written[f"<{item.record_id}>".encode()]
+                    lines = [line.partition(b":") for line in old.split(b"\r\n")[1:-2]]
+                    assert {n.strip().lower(): v.strip() for n, _, v in lines} == fields
+    assert changed == 5
 
 
 def _not_modified_in(scene: Scene) -> None:
     land(scene, 4, revisit_of(4, 1, (1, 1), head=NOT_MODIFIED))
 
 
-def test_old_generations_that_refer_to_it_go_as_well(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        _by_both(scene)
-        report = purge(scene, 1)
-        assert report.superseded
-        left = {file.name for file in scene.archive.list()}
-        assert left.isdisjoint(report.superseded)
-        # Those as they landed, which refer to nothing of ours, stay.
-        everything = [scene.archive.path_of(n) for n in sorted(left) if n.endswith(".gz")]
-        ours = [r for path in everything for r in raw_records(path)]
-        assert not [r for r in ours if r.get(b"WARC-Refers-To") == record_id(1, 1).encode()]
+def test_old_generations_that_refer_to_it_go_as_well(scene: Scene) -> None:
+    _by_both(scene)
+    report = purge(scene, 1)
+    assert report.superseded
+    left = {file.name for file in scene.archive.list()}
+    assert left.isdisjoint(report.superseded)
+    # Those as they landed, which refer to nothing of ours, stay.
+    everything = [scene.archive.path_of(n) for n in sorted(left) if n.endswith(".gz")]
+    ours = [r for path in everything for r in raw_records(path)]
+    assert not [r for r in ours if r.get(b"WARC-Refers-To") == record_id(1, 1).encode()]
 
 
 @pytest.mark.parametrize("way", ["cancel", "remove"])
@@ -412,94 +397,86 @@ def test_what_was_taken_out_otherwise_is_not_purged(tmp_path: Path, way: str) ->
     assert (answer.exit_code, "nothing is left" in answer.err) == (2, True)
 
 
-def test_another_act_is_not_disturbed(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        _by_dedupe(scene)
-        actor = Actor()
-        lease = actor.lease(scene.rows, "news", act="dedupe-x")
-        with pytest.raises(Conflict, match="dedupe-x is working"):
-            purge(scene, 1)
-        assert lease.lease.act == "dedupe-x"
+def test_another_act_is_not_disturbed(scene: Scene) -> None:
+    _by_dedupe(scene)
+    actor = Actor()
+    lease = actor.lease(scene.rows, "news", act="dedupe-x")
+    with pytest.raises(Conflict, match="dedupe-x is working"):
+        purge(scene, 1)
+    assert lease.lease.act == "dedupe-x"
 
 
-def test_an_unfinished_purge_of_another_crawl_comes_first(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        _by_dedupe(scene)
-        assert in_child(partial(purge, scene, 1, at=kill_at(4))) == KILLED
-        with pytest.raises(Conflict, match="pinakes crawl purge c1"):
-            purge(scene, 2)
-        assert not purge(scene, 1).problems
-        assert not purge(scene, 2).problems
+def test_an_unfinished_purge_of_another_crawl_comes_first(scene: Scene) -> None:
+    _by_dedupe(scene)
+    assert in_child(partial(purge, scene, 1, at=kill_at(4))) == KILLED
+    with pytest.raises(Conflict, match="pinakes crawl purge c1"):
+        purge(scene, 2)
+    assert not purge(scene, 1).problems
+    assert not purge(scene, 2).problems
 
 
-def test_what_lands_meanwhile_is_provided_for_as_well(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        _by_both(scene)
-        landed = []
+def test_what_lands_meanwhile_is_provided_for_as_well(scene: Scene) -> None:
+    _by_both(scene)
+    landed = []
 
-        def land_once(step: str) -> None:
-            if step == "pinned" and not landed:
-                landed.append(4)
-                land(scene, 4, revisit_of(4, 8, (1, 1)), capture(4, 2))
+    def land_once(step: str) -> None:
+        if step == "pinned" and not landed:
+            landed.append(4)
+            land(scene, 4, revisit_of(4, 8, (1, 1)), capture(4, 2))
 
-        report = purge(scene, 1, at=land_once)
-        assert not report.problems
-        assert len(report.repointed) == 3
-        assert None not in {digest for _, _, digest in given(scene).values()}
+    report = purge(scene, 1, at=land_once)
+    assert not report.problems
+    assert len(report.repointed) == 3
+    assert None not in {digest for _, _, digest in given(scene).values()}
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_what_lands_behind_the_last_look_is_provided_for_as_well(
-    tmp_path: Path, dies: bool
-) -> None:
+def test_what_lands_behind_the_last_look_is_provided_for_as_well(scene: Scene, dies: bool) -> None:
     """Between the last look for references and the crawl's end for everybody else."""
-    with make_scene(tmp_path, ()) as scene:
-        _by_both(scene)
-        state = read_crawl(scene.rows, "c1")
-        landed = []
+    _by_both(scene)
+    state = read_crawl(scene.rows, "c1")
+    landed = []
 
-        def land_once(step: str) -> None:
-            if step == "closed" and not landed:
-                landed.append(4)
-                land(scene, 4, revisit_of(4, 8, (1, 1)), capture(4, 2))
-                if dies:
-                    os._exit(KILLED)
+    def land_once(step: str) -> None:
+        if step == "closed" and not landed:
+            landed.append(4)
+            land(scene, 4, revisit_of(4, 8, (1, 1)), capture(4, 2))
+            if dies:
+                os._exit(KILLED)
 
-        if dies:
-            assert in_child(lambda: purge(scene, 1, at=land_once)) == KILLED  # type: ignore[arg-type, return-value]
-            known = read_crawl(scene.rows, "c1")
-            assert known is not None
-            assert known.state == PURGING
-        report = purge(scene, 1, at=(lambda step: None) if dies else land_once)
-        assert report.is_complete, report.problems
-        assert (len(report.repointed), report.before) == (3, (state.state, state.act))  # type: ignore[union-attr]
-        assert None not in {digest for _, _, digest in given(scene).values()}
-        assert list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings()) == []
-
-
-def test_a_commit_names_what_refers_to_a_crawl_that_goes(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        land(scene, 1, capture(1, 1))
-        land(scene, 4, revisit_of(4, 8, (1, 1)))
-        assert commit_crawl(scene.rows, scene.archive, "c4", Actor(), dry_run=True).unresolved == []
-        change_crawl_state(scene.rows, "c1", (OPEN, COMMITTED), PURGING, act="purge-x")
-        done = commit_crawl(scene.rows, scene.archive, "c4", Actor(), dry_run=True)
-        assert done.findings.unresolved == 1
+    if dies:
+        assert in_child(lambda: purge(scene, 1, at=land_once)) == KILLED  # type: ignore[arg-type, return-value]
+        known = read_crawl(scene.rows, "c1")
+        assert known is not None
+        assert known.state == PURGING
+    report = purge(scene, 1, at=(lambda step: None) if dies else land_once)
+    assert report.is_complete, report.problems
+    assert (len(report.repointed), report.before) == (3, (state.state, state.act))  # type: ignore[union-attr]
+    assert None not in {digest for _, _, digest in given(scene).values()}
+    assert look(scene, full=True) == []
 
 
-def test_what_is_landing_is_waited_for(tmp_path: Path) -> None:
+def test_a_commit_names_what_refers_to_a_crawl_that_goes(scene: Scene) -> None:
+    land(scene, 1, capture(1, 1))
+    land(scene, 4, revisit_of(4, 8, (1, 1)))
+    assert commit_crawl(scene.rows, scene.archive, "c4", Actor(), dry_run=True).unresolved == []
+    change_crawl_state(scene.rows, "c1", (OPEN, COMMITTED), PURGING, act="purge-x")
+    done = commit_crawl(scene.rows, scene.archive, "c4", Actor(), dry_run=True)
+    assert done.findings.unresolved == 1
+
+
+def test_what_is_landing_is_waited_for(scene: Scene) -> None:
     """Its rows lead to it before its file can be rewritten."""
-    with make_scene(tmp_path, ()) as scene:
-        _by_both(scene)
-        write(scene, 4, revisit_of(4, 8, (1, 1)))
-        before = given(scene)
-        assert in_child(partial(scene.land, 4, at=kill_after("rows"))) == KILLED
-        report = purge(scene, 1)
-        assert [problem.file for problem in report.problems] == ["c4/a.warc.gz"]
-        assert given(scene) == before
-        scene.land(4)
-        assert not purge(scene, 1).problems
-        assert None not in {digest for _, _, digest in given(scene).values()}
+    _by_both(scene)
+    write(scene, 4, revisit_of(4, 8, (1, 1)))
+    before = given(scene)
+    assert in_child(partial(scene.land, 4, at=kill_after("rows"))) == KILLED
+    report = purge(scene, 1)
+    assert [problem.file for problem in report.problems] == ["c4/a.warc.gz"]
+    assert given(scene) == before
+    scene.land(4)
+    assert not purge(scene, 1).problems
+    assert None not in {digest for _, _, digest in given(scene).values()}
 
 
 def test_an_unknown_crawl_is_refused(tmp_path: Path) -> None:
@@ -548,55 +525,50 @@ def test_killed_at_any_step_and_run_again(
     with copied_scene(tmp_path / "made", tmp_path / "whole") as scene:
         whole_report = purge(scene, 1, references)
         whole = outcome(scene)
-    for step in count(step=stride):
-        folder = tmp_path / str(step)
-        with copied_scene(tmp_path / "made", folder) as scene:
-            code = in_child(partial(purge, scene, 1, references, at=kill_at(step)))
+    work = in_scene(lambda scene, at: purge(scene, 1, references, at=at))
+    least = 30 if references == PROMOTE else 15
+    for step, folder, _ in deaths(
+        tmp_path, work, made=tmp_path / "made", stride=stride, more_than=least
+    ):
+        with make_scene(folder, ()) as scene:
             report = purge(scene, 1, references)
             assert not report.problems, step
             if not report.was_purged:
                 assert {**report.as_json(), "act": ""} == {**whole_report.as_json(), "act": ""}
             assert outcome(scene) == whole, step
-        shutil.rmtree(folder)
-        if code == 0:
-            break
-        assert code == KILLED
-    assert step > (30 if references == PROMOTE else 15)
 
 
-def test_a_damaged_body_is_not_copied(tmp_path: Path) -> None:
+def test_a_damaged_body_is_not_copied(scene: Scene) -> None:
     """Nothing in a crawler's revisit says what its body was; the catalogue does."""
-    with make_scene(tmp_path, crawls=()) as scene:
-        _by_a_crawler(scene)
-        path = scene.archive.path_of("c1/a.warc.gz")
-        data = bytearray(path.read_bytes())
-        data[-1000] ^= 0xFF
-        path.write_bytes(data)
-        report = purge(scene, 1)
-        assert not report.is_complete
-        assert report.problems
-        for problem in report.problems:
-            assert isinstance(problem, DigestMismatch)
-            assert re.search(r"\(c1/a\.warc\.gz:\d+\) is not as it landed", problem.message)
-        assert path.exists()
-        crawl = read_crawl(scene.rows, "c1")
-        assert crawl is not None
-        assert crawl.state == "open"
+    _by_a_crawler(scene)
+    path = scene.archive.path_of("c1/a.warc.gz")
+    data = bytearray(path.read_bytes())
+    data[-1000] ^= 0xFF
+    path.write_bytes(data)
+    report = purge(scene, 1)
+    assert not report.is_complete
+    assert report.problems
+    for problem in report.problems:
+        assert isinstance(problem, DigestMismatch)
+        assert re.search(r"\(c1/a\.warc\.gz:\d+\) is not as it landed", problem.message)
+    assert path.exists()
+    crawl = read_crawl(scene.rows, "c1")
+    assert crawl is not None
+    assert crawl.state == "open"
 
 
 def _md5(content: bytes) -> str:
     return f"md5:{hashlib.md5(content).hexdigest()}"
 
 
-def test_a_digest_that_rows_do_not_have_is_computed(tmp_path: Path) -> None:
-    with make_scene(tmp_path, crawls=()) as scene:
-        land(scene, 1, capture(1, 1))
-        land(scene, 2, revisit_of(2, 1, (1, 1), digest=_md5))
-        before = given(scene)
-        report = purge(scene, 1)
-        assert report.is_complete
-        assert len(report.filled) == 1
-        assert given(scene).items() <= before.items()
+def test_a_digest_that_rows_do_not_have_is_computed(scene: Scene) -> None:
+    land(scene, 1, capture(1, 1))
+    land(scene, 2, revisit_of(2, 1, (1, 1), digest=_md5))
+    before = given(scene)
+    report = purge(scene, 1)
+    assert report.is_complete
+    assert len(report.filled) == 1
+    assert given(scene).items() <= before.items()
 
 
 UNPROVEN = {
@@ -610,23 +582,20 @@ UNPROVEN = {
 
 
 @pytest.mark.parametrize("revisit", UNPROVEN.values(), ids=UNPROVEN)
-def test_nothing_is_written_that_is_not_proven(tmp_path: Path, revisit: bytes) -> None:
+def test_nothing_is_written_that_is_not_proven(scene: Scene, revisit: bytes) -> None:
     """In the plan, too; and what could be done is not, either."""
-    with make_scene(tmp_path, crawls=()) as scene:
-        at_one_second = _with_ids_of_page(capture(1, 3, 4), 4)
-        land(scene, 1, capture(1, 1), capture(1, 2), capture(1, 3), at_one_second)
-        land(scene, 2, revisit)
-        land(scene, 3, revisit_of(3, 2, (1, 2)))
-        before = {path: path.read_bytes() for path in paths_of(scene.folder / "store/archive")}
-        request = PurgeRequest(crawl="c1", references=PROMOTE)
-        [planned] = purger(scene).plan(request).problems
-        [problem] = purge(scene, 1).problems
-        assert str(problem) == str(planned)
-        assert str(problem).startswith("c2/a.warc.gz:0: ")
-        assert before == {
-            path: path.read_bytes() for path in paths_of(scene.folder / "store/archive")
-        }
-        assert purge(scene, 1, FORCE).is_complete
+    at_one_second = _with_ids_of_page(capture(1, 3, 4), 4)
+    land(scene, 1, capture(1, 1), capture(1, 2), capture(1, 3), at_one_second)
+    land(scene, 2, revisit)
+    land(scene, 3, revisit_of(3, 2, (1, 2)))
+    before = {path: path.read_bytes() for path in paths_of(scene.folder / "store/archive")}
+    request = PurgeRequest(crawl="c1", references=PROMOTE)
+    [planned] = purger(scene).plan(request).problems
+    [problem] = purge(scene, 1).problems
+    assert str(problem) == str(planned)
+    assert str(problem).startswith("c2/a.warc.gz:0: ")
+    assert before == {path: path.read_bytes() for path in paths_of(scene.folder / "store/archive")}
+    assert purge(scene, 1, FORCE).is_complete
 
 
 def _with_ids_of_page(member: bytes, number: int) -> bytes:

@@ -9,18 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from scenes import Scene, make_scene, page
+from scenes import Scene, copied_scene, make_scene, page
 from store_chain import Answer, call
-from taken_down import (
-    copied,
-    current,
-    holds_anywhere,
-    land_site,
-    put_back,
-    sha256_of,
-    uri,
-    withdraw,
-)
+from taken_down import current, holds_anywhere, land_site, put_back, sha256_of, uri, withdraw
 from whole_payloads import whole_payloads
 
 from pinakes.access.archive_bytes import ArchiveBytes, Dropped
@@ -49,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 @pytest.fixture
 def site(made: Scene, tmp_path: Path) -> Iterator[Scene]:
-    with copied(made.folder, tmp_path / "site") as scene:
+    with copied_scene(made.folder, tmp_path / "site") as scene:
         yield scene
 
 

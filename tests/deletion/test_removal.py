@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from crawl_states import set_crawl_state
-from killing import KILLED, in_child, kill_at
+from fsck_here import look
+from killing import KILLED, deaths, in_child, kill_at
 from landed_stores import LandedStore, page, revisit
 
 from pinakes.acts.actor import Actor, read_lease, take_lease
@@ -27,7 +28,6 @@ from pinakes.hbase_schema.capture_cells import DedupeMark, ExtractedView, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.fsck.check import Fsck
 from pinakes.row_store.port import Put
 
 URI = "http://example.org/"
@@ -109,27 +109,19 @@ def removed(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", range(STEPS))
 def test_killed_at_a_step_and_run_again(
-    filled: Path, removed: dict[str, object], tmp_path: Path, step: int
+    filled: Path, removed: dict[str, object], tmp_path: Path
 ) -> None:
-    shutil.copytree(filled, tmp_path / "store")
+    def work(folder: Path, at: Callable[[str], None]) -> None:
+        store = LandedStore(folder)
+        Remover(store.rows, store.archive, Actor(), at=at).take_out("one", REMOVE)
 
-    def killed() -> None:
-        store = LandedStore(tmp_path / "store")
-        Remover(store.rows, store.archive, Actor(), at=kill_at(step)).take_out("one", REMOVE)
-
-    assert in_child(killed) == KILLED
-    store = LandedStore(tmp_path / "store")
-    assert remove(store).is_complete
-    assert state_of(store) == removed
-    store.close()
-
-
-def test_every_step_was_killed_at(store: LandedStore) -> None:
-    steps: list[str] = []
-    Remover(store.rows, store.archive, Actor(), at=steps.append).take_out("one", REMOVE)
-    assert len(steps) == STEPS
+    for step, folder, _ in deaths(tmp_path, work, made=filled, more_than=STEPS - 1):
+        store = LandedStore(folder)
+        assert remove(store).is_complete
+        assert state_of(store) == removed, step
+        store.close()
+    assert step == STEPS
 
 
 def test_nothing_of_a_file_is_seen_once_it_leaves(store: LandedStore) -> None:
@@ -397,9 +389,7 @@ def test_sidecar_of_another_file_takes_no_rows_of_that_along(
     assert "one/a.warc.gz" in str(problem)
     assert len(list(scan_captures_of(store.rows, urlkey("http://other.example/")))) == 1
     assert len(list(scan_captures_of(store.rows, urlkey(URI)))) == 1
-    for finding in Fsck(store.rows, store.archive, Actor(), full=True).findings():
-        assert finding.mend is not None, finding
-        finding.mend()
+    assert all(finding.mend for finding in look(store, full=True, repair=True))
     assert remove(store).problems == []
     assert len(list(scan_captures_of(store.rows, urlkey("http://other.example/")))) == 1
     assert list(scan_captures_of(store.rows, urlkey(URI))) == []

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from killing import KILLED, in_child, kill_after
-from scenes import Scene, make_scene, page, response
-from taken_down import bodies, copied, key_of, land_site, uri, withdraw
+from scenes import Scene, copied_scene, make_scene, page, response
+from taken_down import bodies, key_of, land_site, uri, withdraw
 
 from pinakes.access.archive_bytes import ArchiveBytes, Withdrawn
 from pinakes.access.pages.capture_page import record_bytes
@@ -44,7 +44,7 @@ def noted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 @pytest.fixture
 def done(noted: Scene, tmp_path: Path) -> Iterator[Scene]:
     """A copy, where the same command has completed it."""
-    with copied(noted.folder, tmp_path / "done") as scene:
+    with copied_scene(noted.folder, tmp_path / "done") as scene:
         withdraw(scene, uri(0))
         yield scene
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from functools import partial
-from itertools import count
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from killing import KILLED, in_child, kill_at
+from backup_scenes import back_up, opened, restore
+from fsck_here import fsck_lines
+from killing import deaths
 from landed_stores import page as record_of
 from purged import body, capture, date, given, land, revisit_of
-from scenes import Scene, make_scene, page
+from scenes import Scene, copied_scene, in_scene, make_scene, page
 from taken_down import (
     bodies,
-    copied,
     current,
     holds_anywhere,
     key_of,
@@ -28,9 +28,11 @@ from taken_down import (
     withdraw,
     write_parts,
 )
+from whole_payloads import whole_payloads
 
 from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import get_captures
+from pinakes.catalog.sidecar import sidecar_name
 from pinakes.deletion.requests import WITHDRAW
 from pinakes.deletion.withdrawing import Withdrawer
 
@@ -90,20 +92,19 @@ def test_dedupe_goes_on_afterwards(site: Scene) -> None:
     assert bodies(site, 0) == [page(0)] * 2
 
 
-def test_parts_in_other_files_of_the_crawl_go_as_well(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        write_parts(scene.crawls / "c1", 1)
-        land_site(scene, 1)
-        work = Withdrawer(scene.rows, scene.archive, Actor(), software="tests")
-        [plan] = work.plan(request(uri(0)))
-        [report] = withdraw(scene, uri(0))
-        assert (plan.files, plan.generations) == (report.files, report.generations)
-        assert report.files == ["c1/site.warc.gz", "c1/texts.warc.gz"]
-        assert report.records == 6
-        assert not holds_anywhere(scene.folder / "store" / "archive", b"words-1-0")
-        assert len(holds_anywhere(scene.folder / "store" / "archive", b"words-1-1")) == 1
-        [again] = withdraw(scene, uri(0))
-        assert (again.files, again.generations, again.records) == ([], [], 0)
+def test_parts_in_other_files_of_the_crawl_go_as_well(scene: Scene) -> None:
+    write_parts(scene.crawls / "c1", 1)
+    land_site(scene, 1)
+    work = Withdrawer(scene.rows, scene.archive, Actor(), software="tests")
+    [plan] = work.plan(request(uri(0)))
+    [report] = withdraw(scene, uri(0))
+    assert (plan.files, plan.generations) == (report.files, report.generations)
+    assert report.files == ["c1/site.warc.gz", "c1/texts.warc.gz"]
+    assert report.records == 6
+    assert not holds_anywhere(scene.folder / "store" / "archive", b"words-1-0")
+    assert len(holds_anywhere(scene.folder / "store" / "archive", b"words-1-1")) == 1
+    [again] = withdraw(scene, uri(0))
+    assert (again.files, again.generations, again.records) == ([], [], 0)
 
 
 def test_texts_and_metadata_of_common_crawl_go_with_their_page(
@@ -122,16 +123,15 @@ def test_texts_and_metadata_of_common_crawl_go_with_their_page(
         assert not holds_anywhere(archive, b"WARC-Header-Metadata")
 
 
-def test_parts_that_an_act_has_left_go_with_the_next(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        land_site(scene, 1)
-        withdraw(scene, uri(0))
-        write_parts(scene.crawls / "c1", 1)
-        (scene.crawls / "c1" / "site.warc.gz").unlink()
-        scene.land(1)
-        [report] = withdraw(scene, uri(0))
-        assert (report.files, report.records) == (["c1/texts.warc.gz"], 3)
-        assert not holds_anywhere(scene.folder / "store" / "archive", b"words-1-0")
+def test_parts_that_an_act_has_left_go_with_the_next(scene: Scene) -> None:
+    land_site(scene, 1)
+    withdraw(scene, uri(0))
+    write_parts(scene.crawls / "c1", 1)
+    (scene.crawls / "c1" / "site.warc.gz").unlink()
+    scene.land(1)
+    [report] = withdraw(scene, uri(0))
+    assert (report.files, report.records) == (["c1/texts.warc.gz"], 3)
+    assert not holds_anywhere(scene.folder / "store" / "archive", b"words-1-0")
 
 
 def test_revisits_of_a_record_that_stays_stay(tmp_path: Path) -> None:
@@ -162,19 +162,57 @@ def test_killed_at_any_step_and_run_again(tmp_path: Path, what: str, layout: str
         write_parts(scene.crawls / "c1", 1, layout)
         land_site(scene, 1, 2, 3)
         asked = key_of(scene, 0, 1) if what == "original" else sha256_of(page(0))
-    with copied(tmp_path / "made", tmp_path / "whole") as scene:
+    with copied_scene(tmp_path / "made", tmp_path / "whole") as scene:
         withdraw(scene, asked)
         whole = outcome(scene)
-    for step in count():
-        folder = tmp_path / str(step)
-        with copied(tmp_path / "made", folder) as scene:
-            code = in_child(partial(withdraw, scene, asked, at=kill_at(step)))
-            reports = withdraw(scene, asked)
-            assert not any(report.problems for report in reports)
+    work = in_scene(lambda scene, at: withdraw(scene, asked, at=at))
+    for step, folder, _ in deaths(tmp_path, work, made=tmp_path / "made", more_than=20):
+        with make_scene(folder, ()) as scene:
+            assert not any(report.problems for report in withdraw(scene, asked))
             assert outcome(scene) == whole, step
             assert not holds_anywhere(folder / "store" / "archive", b"words-1-0")
-        shutil.rmtree(folder)
-        if code == 0:
-            break
-        assert code == KILLED
-    assert step > 20
+
+
+# --- A store is restored as a take-down has left it
+
+
+@pytest.mark.parametrize("what", ["original", "digest"])
+def test_nothing_has_to_be_settled(site: Scene, tmp_path: Path, what: str) -> None:
+    withdraw(site, key_of(site, 0, 1) if what == "original" else sha256_of(page(0)))
+    before = outcome(site)
+    back_up(site, tmp_path / "backup")
+    done = restore(tmp_path / "backup", tmp_path / "again")
+    assert (done.settled, done.problems, done.left_out) == ([], [], [])
+    with opened(tmp_path / "again") as restored:
+        assert outcome(restored) == before
+        assert fsck_lines(restored) == []
+        assert not holds_anywhere(tmp_path / "again" / "store" / "archive", b"secret-1-0")
+
+
+# --- Nothing is taken down on the word of a sidecar that is not the one of its file
+
+
+LANDED, REVISITS = "c2/site.warc.gz", "c2/g2/site.warc.gz"
+
+
+def put_back_the_landed_one(scene: Scene) -> None:
+    """It has no revisit where the file has three."""
+    shutil.copy(*(scene.archive.path_of(sidecar_name(name)) for name in (LANDED, REVISITS)))
+
+
+def lose_it(scene: Scene) -> None:
+    scene.archive.path_of(sidecar_name(REVISITS)).unlink()
+
+
+@pytest.mark.parametrize("rot", [put_back_the_landed_one, lose_it])
+def test_what_refers_to_the_record_is_not_known(rot: Callable[[Scene], None], scene: Scene) -> None:
+    land_site(scene, 1, 2)
+    rot(scene)
+    before, state = whole_payloads(scene.archive.folder), scene.state()
+    [report] = withdraw(scene, key_of(scene, 0, 1))
+    [problem] = report.problems
+    assert problem.file == REVISITS
+    assert "what it refers to is not known for sure" in problem.message
+    assert whole_payloads(scene.archive.folder) == before
+    assert scene.state() == state
+    assert report.captures == []

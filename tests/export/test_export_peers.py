@@ -25,13 +25,6 @@ PAGES = b"""{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
 """
 
 
-@pytest.fixture
-def deduplicated(landed: Scene) -> Scene:
-    """Two crawls; eight records of the second refer to the first."""
-    landed.dedupe()
-    return landed
-
-
 def validate(wacz: Path) -> None:
     """py-wacz takes it for valid."""
     program = pins.archivers() / "bin" / "wacz"

@@ -17,8 +17,7 @@ from random import Random
 
 import pytest
 from exported import archives, described, export, given, indexed, members
-from failing_archive_store import FailingArchiveStore
-from failing_row_store import FailingRowStore
+from failing_store import failing_archive, failing_rows
 from importing import import_all, sha256_of
 from killing import KILLED, in_child, kill_after, kill_at
 from landed_stores import LandedStore, in_one_member, page
@@ -48,13 +47,6 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 URI = "http://example.org/"
-
-
-@pytest.fixture
-def deduplicated(landed: Scene) -> Scene:
-    """Two crawls; eight records of the second refer to the first."""
-    landed.dedupe()
-    return landed
 
 
 def left(folder: Path) -> list[str]:
@@ -516,10 +508,10 @@ def test_a_store_that_fails_at_any_call_leaves_nothing(
 ) -> None:
     for number in count(1):
         rows, archive = deduplicated.rows, deduplicated.archive
-        failing_rows = FailingRowStore(rows, number if which == "rows" else 0)
-        failing_archive = FailingArchiveStore(archive, number if which == "archive" else 0)
+        these = failing_rows(rows, number if which == "rows" else 0)
+        those = failing_archive(archive, number if which == "archive" else 0)
         try:
-            export(failing_rows, failing_archive, "c2", out / "c.wacz", standalone=True)
+            export(these, those, "c2", out / "c.wacz", standalone=True)
         except StoreUnavailable:
             assert left(out) == [], f"call {number}"
         else:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from cluster_stores import store_on
-from failing_row_store import FailingRowStore
-from killing import KILLED, in_child, kill_at
+from failing_store import FailingStore, failing_rows
+from killing import deaths
 from landed_stores import LandedStore, page, revisit, sha1_of
 from reporting import report, report_of, traces
 from shared_cluster import RunningCluster
@@ -77,7 +77,7 @@ def store(filled: Path, tmp_path: Path) -> Iterator[LandedStore]:
     made.close()
 
 
-def commit(store: LandedStore, rows: RowStore | None = None, **options: object) -> Commit:
+def commit(store: LandedStore, rows: Any = None, **options: object) -> Commit:
     return commit_crawl(rows or store.rows, store.archive, "one", Actor(), **options)  # type: ignore[arg-type]
 
 
@@ -150,21 +150,21 @@ def committed(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     return state
 
 
-@pytest.mark.parametrize("step", range(3), ids=["committed", "noted", "deleted"])
 def test_killed_at_a_step_and_run_again(
-    filled: Path, committed: dict[str, object], tmp_path: Path, step: int
+    filled: Path, committed: dict[str, object], tmp_path: Path
 ) -> None:
-    shutil.copytree(filled, tmp_path / "store")
+    """Committed, noted, deleted."""
 
-    def killed() -> None:
-        commit(LandedStore(tmp_path / "store"), at=kill_at(step))
+    def work(folder: Path, at: Callable[[str], None]) -> None:
+        commit(LandedStore(folder), at=at)
 
-    assert in_child(killed) == KILLED
-    store = LandedStore(tmp_path / "store")
-    done = commit(store)
-    assert (done.is_new, numbers(done.findings)) == (False, numbers(FOUND))
-    assert state_of(store) == committed
-    store.close()
+    for step, folder, _ in deaths(tmp_path, work, made=filled, more_than=2):
+        store = LandedStore(folder)
+        done = commit(store)
+        assert (done.is_new, numbers(done.findings)) == (False, numbers(FOUND))
+        assert state_of(store) == committed, step
+        store.close()
+    assert step == 3
 
 
 def each_call_fails(
@@ -177,7 +177,7 @@ def each_call_fails(
         while True:
             call += 1
             store = LandedStore(shutil.copytree(filled, folder / f"{applied}-{call}"))
-            failing = FailingRowStore(store.rows, call, applied=applied)
+            failing = failing_rows(store.rows, call, applied=applied)
             try:
                 act(store, failing)
             except StoreUnavailable:
@@ -217,7 +217,7 @@ def test_two_commits_at_once_find_the_same(
     assert state_of(store) == committed
 
 
-class _AnotherFirst(FailingRowStore):
+class _AnotherFirst(FailingStore):
     """Has another process commit the crawl before its n-th call, which does not fail."""
 
     def __init__(self, store: LandedStore, call: int) -> None:
@@ -226,10 +226,10 @@ class _AnotherFirst(FailingRowStore):
         self._landed = store
         self.other: Commit | None = None
 
-    def _call(self, call: Callable[[], T]) -> T:
+    def call(self, call: Callable[[], T]) -> T:
         if self.calls + 1 == self._at:
             self.other = commit(self._landed)
-        return super()._call(call)
+        return super().call(call)
 
 
 def test_another_commit_at_any_call(
@@ -256,10 +256,10 @@ def test_another_commit_at_any_call(
 def test_a_commit_that_another_act_comes_before(store: LandedStore) -> None:
     """Where it is not in the wanted state, that stays a conflict."""
 
-    class Cancelled(FailingRowStore):
+    class Cancelled(FailingStore):
         def check_and_put(self, *of: object, **options: object) -> bool:
             take_out(store, CANCEL)
-            return super().check_and_put(*of, **options)  # type: ignore[arg-type]
+            return bool(store.rows.check_and_put(*of, **options))  # type: ignore[arg-type]
 
     with pytest.raises(Conflict, match="the crawl one is cancelled and cannot become committed"):
         commit(store, Cancelled(store.rows, 0))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from archive_builders import dictionary
+from fsck_here import look
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
@@ -56,16 +57,6 @@ def store(tmp_path: Path) -> Iterator[LandedStore]:
     made.close()
 
 
-def look(store: LandedStore, *, repair: bool = False, **depth: bool) -> list[FsckFinding]:
-    found = []
-    for finding in Fsck(store.rows, store.archive, Actor(), **depth).findings():
-        assert finding.code in CODES
-        found.append(finding)
-        if repair and finding.mend is not None:
-            finding.mend()
-    return found
-
-
 def codes(findings: list[FsckFinding]) -> list[str]:
     return [finding.code for finding in findings]
 
@@ -81,20 +72,16 @@ def test_a_sound_store_has_no_findings(store: LandedStore) -> None:
     assert look(store, full=True) == []
 
 
-def path_of(store: LandedStore, name: str) -> Path:
-    return store.folder / "archive" / name
-
-
 def drop_sidecar(store: LandedStore) -> None:
-    path_of(store, sidecar_name(FILE)).unlink()
+    store.path_of(sidecar_name(FILE)).unlink()
 
 
 def spoil_sidecar(store: LandedStore) -> None:
-    path_of(store, sidecar_name(FILE)).write_bytes(b"PAR1 no more")
+    store.path_of(sidecar_name(FILE)).write_bytes(b"PAR1 no more")
 
 
 def shift_sidecar(store: LandedStore) -> None:
-    path = path_of(store, sidecar_name(FILE))
+    path = store.path_of(sidecar_name(FILE))
     rows = [row._replace(offset=row.offset + 1) for row in read_sidecar(str(path))]
     with path.open("wb") as file:
         write_sidecar(file, rows)
@@ -132,13 +119,13 @@ def leave_in_flight(store: LandedStore) -> None:
 
 
 def leave_aside(store: LandedStore) -> None:
-    path_of(store, ".landing").mkdir(exist_ok=True)
-    path_of(store, ".landing/0123.copy").write_bytes(b"half")
+    store.path_of(".landing").mkdir(exist_ok=True)
+    store.path_of(".landing/0123.copy").write_bytes(b"half")
 
 
 def leave_half_a_dictionary(store: LandedStore) -> None:
-    path_of(store, ".landing").mkdir(exist_ok=True)
-    path_of(store, ".landing/dictionary-0123").write_bytes(dictionary()[:9])
+    store.path_of(".landing").mkdir(exist_ok=True)
+    store.path_of(".landing/dictionary-0123").write_bytes(dictionary()[:9])
 
 
 def test_a_damaged_sidecar_is_named_by_what_reads_it(store: LandedStore) -> None:
@@ -185,7 +172,7 @@ def test_what_can_be_mended_is_as_it_was(
 def test_rows_that_another_reading_made_go_with_it(store: LandedStore) -> None:
     """An older reader may have read another URI: sidecar and rows agree, and are wrong."""
     before = store.dump()
-    path = path_of(store, sidecar_name(FILE))
+    path = store.path_of(sidecar_name(FILE))
     first, *rest = read_sidecar(str(path))
     key = first.row_key
     assert key is not None
@@ -203,18 +190,18 @@ def test_rows_that_another_reading_made_go_with_it(store: LandedStore) -> None:
 
 
 def drop_file(store: LandedStore) -> None:
-    path_of(store, FILE).unlink()
+    store.path_of(FILE).unlink()
 
 
 def flip_byte(store: LandedStore) -> None:
-    path = path_of(store, FILE)
+    path = store.path_of(FILE)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
 
 
 def add_file(store: LandedStore) -> None:
-    path_of(store, "one/unknown.warc.gz").write_bytes(page(URI))
+    store.path_of("one/unknown.warc.gz").write_bytes(page(URI))
 
 
 @pytest.mark.parametrize(
@@ -247,7 +234,7 @@ def test_quick_reads_no_bytes(store: LandedStore) -> None:
 def test_rows_of_no_file_are_found_by_a_full_look(store: LandedStore) -> None:
     store.land("two", "b.warc.gz", page("http://b.example/"))
     store.rows.mutate("files", [Delete(b"two/b.warc.gz", LATER), Delete(b"two/b.warc.gz", None)])
-    path_of(store, "two/b.warc.gz").unlink()
+    store.path_of("two/b.warc.gz").unlink()
     assert "rows-alone" in codes(look(store, full=True, repair=True))
     assert not [
         key for key in store.dump()["captures"] if b"b,example" in key or b"example,b" in key
@@ -395,13 +382,13 @@ def test_a_claim_of_an_act_that_nobody_goes_on_with_is_released(store: LandedSto
 def test_a_landing_refused_for_a_file_it_found_leaves_that_file(store: LandedStore) -> None:
     from pinakes.errors import InputRefused
 
-    path_of(store, "two").mkdir()
-    path_of(store, "two/x.warc.gz").write_bytes(b"somebody's")
+    store.path_of("two").mkdir()
+    store.path_of("two/x.warc.gz").write_bytes(b"somebody's")
     with pytest.raises(InputRefused, match="not in the catalogue"):
         store.land("two", "x.warc.gz", page("http://x.example/"))
     assert codes(look(store, repair=True)) == ["dead-landing", "unknown-file"]
     assert codes(look(store, repair=True, full=True)) == ["unknown-file"]
-    assert path_of(store, "two/x.warc.gz").read_bytes() == b"somebody's"
+    assert store.path_of("two/x.warc.gz").read_bytes() == b"somebody's"
     assert list(scan_captures_of(store.rows, urlkey("http://x.example/"))) == []
 
 
@@ -474,7 +461,7 @@ def test_rows_of_a_file_that_lands_meanwhile_stay(
 def test_what_somebody_works_on_meanwhile_is_left_to_the_next_fsck(
     store: LandedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path_of(store, FILE).unlink()
+    store.path_of(FILE).unlink()
     size_of, acts = LocalArchiveStore.size, iter(["dedupe-1"])
 
     def claim_first(archive: LocalArchiveStore, name: str) -> int | None:
@@ -506,14 +493,14 @@ def test_files_of_a_crawl_that_is_being_removed_are_left(store: LandedStore) -> 
 def test_a_kept_dictionary_is_known_and_compared_with_its_name(store: LandedStore) -> None:
     kept = keep_dictionary(store.archive, "default", dictionary(), token="dictionary-1")
     assert look(store, full=True) == []
-    path_of(store, kept.name).write_bytes(dictionary()[:-1])
+    store.path_of(kept.name).write_bytes(dictionary()[:-1])
     assert look(store, quick=True) == []
     assert [(f.code, f.file) for f in look(store, repair=True)] == [("dictionary", kept.name)]
     assert look(store, full=True) == []
-    assert not path_of(store, kept.name).exists()
+    assert not store.path_of(kept.name).exists()
 
 
 def test_other_files_of_a_collection_are_not_known(store: LandedStore) -> None:
-    path_of(store, "+default").mkdir()
-    path_of(store, "+default/0001.dict").write_bytes(dictionary())
+    store.path_of("+default").mkdir()
+    store.path_of("+default/0001.dict").write_bytes(dictionary())
     assert codes(look(store)) == ["unknown-file"]

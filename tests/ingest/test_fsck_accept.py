@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from archive_builders import frame
+from archive_builders import FORMS
+from fsck_here import look
 from landed_stores import LandedStore, page
 
 from pinakes.acts.actor import Actor
@@ -19,16 +19,10 @@ from pinakes.cli import main
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.ingest.fsck.accepting import Losses
 from pinakes.ingest.fsck.check import Fsck
-from pinakes.ingest.fsck.findings import FsckFinding
 
 PAGES = 8
 HARMED = 3
 """The record that is damaged."""
-FORMS: dict[str, Callable[[bytes], bytes]] = {
-    "warc.gz": lambda member: member,
-    "warc.zst": lambda member: frame(gzip.decompress(member)),
-    "warc": gzip.decompress,
-}
 
 
 def uri(number: int) -> str:
@@ -53,21 +47,8 @@ def store(tmp_path: Path, ending: str) -> Iterator[LandedStore]:
     made.close()
 
 
-def path_of(store: LandedStore, name: str) -> Path:
-    return store.folder / "archive" / name
-
-
 def accept(store: LandedStore, file: str) -> Losses:
     return Fsck(store.rows, store.archive, Actor()).accept(file).losses
-
-
-def look(store: LandedStore, *, repair: bool = False) -> list[FsckFinding]:
-    found = []
-    for finding in Fsck(store.rows, store.archive, Actor(), full=True).findings():
-        found.append(finding)
-        if repair and finding.mend is not None:
-            finding.mend()
-    return found
 
 
 def spoil(path: Path, at: int) -> None:
@@ -102,15 +83,15 @@ def digests_of(store: LandedStore, number: int) -> set[tuple[str | None, str | N
 @pytest.mark.parametrize("sidecar", ["there", "lost", "spoiled"])
 def test_one_altered_record_is_named(store: LandedStore, ending: str, sidecar: str) -> None:
     file = f"one/a.{ending}"
-    spoil(path_of(store, file), middle_of(ending, HARMED))
+    spoil(store.path_of(file), middle_of(ending, HARMED))
     if sidecar == "lost":
-        path_of(store, sidecar_name(file)).unlink()
+        store.path_of(sidecar_name(file)).unlink()
     elif sidecar == "spoiled":
-        path_of(store, sidecar_name(file)).write_bytes(b"PAR1 no more")
+        store.path_of(sidecar_name(file)).write_bytes(b"PAR1 no more")
     losses = accept(store, file)
     assert (losses.before, losses.lost, losses.altered, losses.new) == (PAGES, 0, 1, 0)
     assert named(losses) == [(HARMED, uri(HARMED), True)]
-    assert look(store) == []
+    assert look(store, full=True) == []
     if ending != "warc":  # it did not decode whole
         assert digests_of(store, HARMED) == {(None, None)}
 
@@ -118,28 +99,28 @@ def test_one_altered_record_is_named(store: LandedStore, ending: str, sidecar: s
 def test_another_file_altogether_loses_all(store: LandedStore, ending: str) -> None:
     file = f"one/a.{ending}"
     store.land("two", f"b.{ending}", *(FORMS[ending](member(n)) for n in range(20, 23)))
-    path_of(store, file).write_bytes(path_of(store, f"two/b.{ending}").read_bytes())
+    store.path_of(file).write_bytes(store.path_of(f"two/b.{ending}").read_bytes())
     losses = accept(store, file)
     assert (losses.before, losses.lost, losses.altered, losses.new) == (PAGES, PAGES, 0, 3)
     assert named(losses) == [(n, uri(n), False) for n in range(PAGES)]
-    assert look(store) == []
+    assert look(store, full=True) == []
 
 
 def test_a_lost_record_between_others_is_named_alone(store: LandedStore, ending: str) -> None:
     """As many records as before: one is another's."""
     file = f"one/a.{ending}"
     numbers = [50 if n == HARMED else n for n in range(PAGES)]
-    path_of(store, file).write_bytes(b"".join(FORMS[ending](member(n)) for n in numbers))
+    store.path_of(file).write_bytes(b"".join(FORMS[ending](member(n)) for n in numbers))
     losses = accept(store, file)
     assert (losses.before, losses.lost, losses.altered, losses.new) == (PAGES, 1, 0, 1)
     assert named(losses) == [(HARMED, uri(HARMED), False)]
-    assert look(store) == []
+    assert look(store, full=True) == []
 
 
 def test_very_many_are_counted(tmp_path: Path) -> None:
     store = LandedStore(tmp_path / "store")
     store.land("one", "a.warc.gz", *(member(n) for n in range(50)))
-    path_of(store, "one/a.warc.gz").write_bytes(member(0))
+    store.path_of("one/a.warc.gz").write_bytes(member(0))
     losses = accept(store, "one/a.warc.gz")
     assert (losses.before, losses.lost, len(losses.named)) == (50, 49, 20)
     store.close()
@@ -157,14 +138,14 @@ def rewritten(tmp_path: Path) -> Iterator[LandedStore]:
     assert main(["zstd", "compress", "--store", folder, "one"]) == 0
     assert read_entry(made.rows, "one/a.warc.gz").stored_name == "one/g2-gz/a.warc.zst"
     assert read_entry(made.rows, "two/b.warc.gz").generation == 2
-    assert look(made) == []
+    assert look(made, full=True) == []
     yield made
     made.close()
 
 
 def zst_places(store: LandedStore) -> list[int]:
     """Where its frames begin."""
-    data = path_of(store, "one/g2-gz/a.warc.zst").read_bytes()
+    data = store.path_of("one/g2-gz/a.warc.zst").read_bytes()
     return [at for at in range(len(data)) if data.startswith(b"\x28\xb5\x2f\xfd", at)]
 
 
@@ -180,12 +161,12 @@ def rows_of_two(store: LandedStore) -> dict[tuple[bytes, bytes], bytes]:
 def test_a_recompressed_generation_is_accepted_whole(rewritten: LandedStore) -> None:
     before = rows_of_two(rewritten)
     start, end = zst_places(rewritten)[HARMED : HARMED + 2]
-    spoil(path_of(rewritten, "one/g2-gz/a.warc.zst"), (start + end) // 2)
+    spoil(rewritten.path_of("one/g2-gz/a.warc.zst"), (start + end) // 2)
     losses = accept(rewritten, "one/a.warc.gz")
     assert named(losses) == [(HARMED, uri(HARMED), True)]
     for _ in range(2):
         # Only the revisit is named whose original does not decode any more.
-        found = [(one.code, one.file, one.mend) for one in look(rewritten, repair=True)]
+        found = [(one.code, one.file, one.mend) for one in look(rewritten, repair=True, full=True)]
         assert found == [("reference", "two/g2/b.warc.gz", None)]
     assert rows_of_two(rewritten) == before
     of_original, of_revisit = sorted(digests_of(rewritten, HARMED), key=str)
@@ -194,32 +175,32 @@ def test_a_recompressed_generation_is_accepted_whole(rewritten: LandedStore) -> 
 
 def test_references_follow_records_that_have_another_number(rewritten: LandedStore) -> None:
     """A frame is lost: those behind it are proven by their bytes, and found again."""
-    path = path_of(rewritten, "one/g2-gz/a.warc.zst")
+    path = rewritten.path_of("one/g2-gz/a.warc.zst")
     start, end = zst_places(rewritten)[HARMED : HARMED + 2]
     data = path.read_bytes()
     path.write_bytes(data[:start] + data[end:])
     losses = accept(rewritten, "one/a.warc.gz")
     assert named(losses) == [(HARMED, uri(HARMED), False)]
-    look(rewritten, repair=True)
-    found = [(one.code, one.file) for one in look(rewritten)]
+    look(rewritten, repair=True, full=True)
+    found = [(one.code, one.file) for one in look(rewritten, full=True)]
     assert found == [("reference", "two/g2/b.warc.gz")]
 
 
 def test_revisits_of_a_damaged_file_keep_their_originals(rewritten: LandedStore) -> None:
-    path = path_of(rewritten, "two/g2/b.warc.gz")
+    path = rewritten.path_of("two/g2/b.warc.gz")
     data = path.read_bytes()
     at = [n for n in range(len(data)) if data.startswith(b"\x1f\x8b\x08", n)]
     path.write_bytes(data[: at[HARMED]] + data[at[HARMED + 1] :])
     losses = accept(rewritten, "two/b.warc.gz")
     assert (losses.before, losses.lost, losses.altered) == (PAGES, 1, 0)
-    assert look(rewritten) == []
+    assert look(rewritten, full=True) == []
 
 
 def test_the_verb_names_them(
     store: LandedStore, ending: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = f"one/a.{ending}"
-    spoil(path_of(store, file), middle_of(ending, HARMED))
+    spoil(store.path_of(file), middle_of(ending, HARMED))
     assert main(["fsck", "--store", str(store.folder), "--accept", file]) == 0
     first, second = capfd.readouterr().out.splitlines()
     assert first.startswith(f"{file}: accepted: of 8 records, 0 lost, 1 altered; undo: ")

@@ -5,14 +5,13 @@ Judged by the rows' values, the sidecars' bytes, and what `withdraw` finds by di
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from archive_builders import frame
+from archive_builders import FORMS
 from landed_stores import LandedStore, page, sha1_of
 
 from pinakes.acts.actor import Actor
@@ -23,11 +22,6 @@ from pinakes.cli import main
 from pinakes.ingest.fsck.check import Fsck
 from pinakes.ingest.fsck.undoing import Undoer
 
-FORMS: dict[str, Callable[[bytes], bytes]] = {
-    "warc.gz": lambda member: member,
-    "warc.zst": lambda member: frame(gzip.decompress(member)),
-    "warc": gzip.decompress,
-}
 PAGES, HARMED = 5, 2
 SEVERAL = 3
 FIRST, LATER = "2020-01-02T03:04:05Z", "2021-01-02T03:04:05Z"
@@ -71,10 +65,6 @@ def store(tmp_path: Path, form: str, is_declared: bool) -> Iterator[LandedStore]
     made.close()
 
 
-def path_of(store: LandedStore, name: str) -> Path:
-    return store.folder / "archive" / name
-
-
 def look(store: LandedStore, *, repair: bool = False, **depth: bool) -> Found:
     found = []
     for finding in Fsck(store.rows, store.archive, Actor(), **depth).findings():
@@ -91,7 +81,7 @@ def accept_altered(store: LandedStore, form: str, altered: bytes, *, is_declared
         member(n, FIRST, form, is_declared=is_declared, altered=altered if n == HARMED else b"")
         for n in range(PAGES)
     ]
-    path_of(store, f"one/a.{form}").write_bytes(b"".join(pages))
+    store.path_of(f"one/a.{form}").write_bytes(b"".join(pages))
     accepted = Fsck(store.rows, store.archive, Actor()).accept(f"one/a.{form}")
     assert (accepted.losses.lost, accepted.losses.altered) == (0, 1)
     assert accepted.repair is not None
@@ -101,7 +91,7 @@ def accept_altered(store: LandedStore, form: str, altered: bytes, *, is_declared
 def put_back(store: LandedStore, form: str, repair: str, *, is_declared: bool) -> None:
     """The right file, and what was known of it before the acceptance."""
     pages = [member(n, FIRST, form, is_declared=is_declared) for n in range(PAGES)]
-    path_of(store, f"one/a.{form}").write_bytes(b"".join(pages))
+    store.path_of(f"one/a.{form}").write_bytes(b"".join(pages))
     assert Undoer(store.rows, store.archive, Actor()).undo(repair).is_whole
 
 
@@ -130,7 +120,7 @@ def of_revisits(store: LandedStore, form: str) -> dict[object, object]:
         for column, cell in row.cells.items()
         if b" 2021" in row.key
     }
-    sidecar = path_of(store, f"two/g2/a.{form}.sidecar.parquet")
+    sidecar = store.path_of(f"two/g2/a.{form}.sidecar.parquet")
     return found | {"sidecar": sidecar.read_bytes()}
 
 
@@ -196,7 +186,7 @@ def test_digests_that_older_versions_took_from_it_are_found(store: LandedStore, 
         and (facts := capture.facts).target_uri == f"http://example.org/{HARMED}"
         and facts.date == FIRST
     ]
-    path = str(path_of(store, f"two/g2/a.{form}.sidecar.parquet"))
+    path = str(store.path_of(f"two/g2/a.{form}.sidecar.parquet"))
     of = read_sidecar_of(path)
     rows = [falsified(row, altered) for row in read_sidecar(path)]
     with open(path, "wb") as file:

@@ -5,7 +5,6 @@ Judged by the rows' values, the sidecars' and the files' bytes, and by `cat` and
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import shutil
@@ -15,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from archive_builders import frame
+from archive_builders import FORMS
 from landed_stores import LandedStore, page, revisit
 
 from pinakes.acts.actor import Actor
@@ -32,11 +31,6 @@ from pinakes.ingest.fsck.findings import CODES, FsckFinding
 from pinakes.ingest.fsck.undoing import Undoer
 from pinakes.row_store.port import Put
 
-ENDINGS: dict[str, Callable[[bytes], bytes]] = {
-    "warc.gz": lambda member: member,
-    "warc.zst": lambda member: frame(gzip.decompress(member)),
-    "warc": gzip.decompress,
-}
 PAGES = 12
 CUTS = 20
 
@@ -49,7 +43,7 @@ def body(file: str, number: int) -> bytes:
     return f"{file} {number} ".encode() * 40
 
 
-@pytest.fixture(params=ENDINGS)
+@pytest.fixture(params=FORMS)
 def ending(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -58,7 +52,7 @@ def ending(request: pytest.FixtureRequest) -> str:
 def store(tmp_path: Path, ending: str) -> Iterator[LandedStore]:
     """Two files of one shape, with other bodies; another crawl refers to the first."""
     made = LandedStore(tmp_path / "store")
-    form = ENDINGS[ending]
+    form = FORMS[ending]
     for file in ("a", "b"):
         pages = [form(page(uri(file, n), body(file, n))) for n in range(PAGES)]
         made.land("one", f"{file}.{ending}", *pages)
@@ -82,10 +76,6 @@ def look(store: LandedStore, *, repair: bool = True, **depth: bool) -> list[Fsck
     return found
 
 
-def path_of(store: LandedStore, name: str) -> Path:
-    return store.folder / "archive" / name
-
-
 def state(store: LandedStore) -> dict[str, object]:
     """Values of all rows that fsck may write, the files' bytes, the sidecars' rows."""
     found: dict[str, object] = {
@@ -97,19 +87,19 @@ def state(store: LandedStore) -> dict[str, object]:
     }
     for name in store.names():
         if not name.startswith(QUARANTINE):
-            path = path_of(store, name)
+            path = store.path_of(name)
             is_sidecar = name.endswith(sidecar_name(""))
             found[name] = list(read_sidecar(str(path))) if is_sidecar else path.read_bytes()
     return found
 
 
 def cut(store: LandedStore, ending: str, number: int) -> None:
-    path = path_of(store, f"one/a.{ending}")
+    path = store.path_of(f"one/a.{ending}")
     path.write_bytes(path.read_bytes()[: path.stat().st_size * number // CUTS])
 
 
 def swap(store: LandedStore, one: str, other: str) -> None:
-    first, second = path_of(store, one), path_of(store, other)
+    first, second = store.path_of(one), store.path_of(other)
     aside = first.with_name("aside")
     first.rename(aside)
     second.rename(first)
@@ -130,7 +120,7 @@ def swap_both(store: LandedStore, ending: str) -> None:
 
 
 def flip(store: LandedStore, ending: str) -> None:
-    path = path_of(store, f"one/a.{ending}")
+    path = store.path_of(f"one/a.{ending}")
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
@@ -139,28 +129,28 @@ def flip(store: LandedStore, ending: str) -> None:
 def put_old_sidecar(store: LandedStore, ending: str) -> None:
     """That of an earlier file of this name, in another store."""
     older = LandedStore(store.folder.with_name("older"))
-    older.land("one", f"a.{ending}", ENDINGS[ending](page(uri("a", 99), b"other")))
+    older.land("one", f"a.{ending}", FORMS[ending](page(uri("a", 99), b"other")))
     older.close()
     name = sidecar_name(f"one/a.{ending}")
-    shutil.copy(older.folder / "archive" / name, path_of(store, name))
+    shutil.copy(older.folder / "archive" / name, store.path_of(name))
 
 
 def put_nameless_sidecar_of_another(store: LandedStore, ending: str) -> None:
     """As an older version wrote it, which does not say whose it is."""
-    rows = read_sidecar(str(path_of(store, sidecar_name(f"one/b.{ending}"))))
-    path = path_of(store, sidecar_name(f"one/a.{ending}"))
+    rows = read_sidecar(str(store.path_of(sidecar_name(f"one/b.{ending}"))))
+    path = store.path_of(sidecar_name(f"one/a.{ending}"))
     kept = list(rows)
     with path.open("wb") as file:
         write_sidecar(file, kept)
 
 
 def lose_sidecar_and_cut(store: LandedStore, ending: str) -> None:
-    path_of(store, sidecar_name(f"one/a.{ending}")).unlink()
+    store.path_of(sidecar_name(f"one/a.{ending}")).unlink()
     cut(store, ending, 9)
 
 
 def spoil_sidecar_and_flip(store: LandedStore, ending: str) -> None:
-    path_of(store, sidecar_name(f"one/a.{ending}")).write_bytes(b"PAR1 no more")
+    store.path_of(sidecar_name(f"one/a.{ending}")).write_bytes(b"PAR1 no more")
     flip(store, ending)
 
 
@@ -178,14 +168,14 @@ HARMS = [
 
 def tree_of(store: LandedStore) -> dict[str, bytes]:
     names = [name for name in store.names() if not name.startswith(QUARANTINE)]
-    return {name: path_of(store, name).read_bytes() for name in names}
+    return {name: store.path_of(name).read_bytes() for name in names}
 
 
 def put_right(store: LandedStore, tree: dict[str, bytes], harmed: dict[str, bytes]) -> None:
     """Put back by hand what was harmed, and no more."""
     for name, content in tree.items():
         if harmed.get(name) != content:
-            path_of(store, name).write_bytes(content)
+            store.path_of(name).write_bytes(content)
 
 
 def said(store: LandedStore, capfd: pytest.CaptureFixture[str], *words: str) -> str:
@@ -219,7 +209,7 @@ def test_nothing_is_derived_from_a_file_that_is_cut(store: LandedStore, ending: 
         found = [(finding.code, finding.mend) for finding in look(store, full=True)]
         assert found == [("checksum", None)], number
         assert {**state(store), file: tree[file]} == before, number
-        path_of(store, file).write_bytes(tree[file])
+        store.path_of(file).write_bytes(tree[file])
     assert look(store, full=True) == []
     assert state(store) == before
 
@@ -262,11 +252,11 @@ def test_verbs_say_what_they_said(
 def test_swapped_sidecars_are_mended_by_their_files(store: LandedStore, ending: str) -> None:
     before = state(store)
     swap_sidecars(store, ending)
-    swapped = {name: path_of(store, name).read_bytes() for name in store.names()}
+    swapped = {name: store.path_of(name).read_bytes() for name in store.names()}
     assert [finding.code for finding in look(store)] == ["sidecar-other"] * 2
     assert state(store) == before
     assert look(store, full=True) == []
-    kept = {path_of(store, n).read_bytes() for n in store.names() if n.endswith("/0")}
+    kept = {store.path_of(n).read_bytes() for n in store.names() if n.endswith("/0")}
     assert kept == {content for name, content in swapped.items() if name.endswith(".parquet")} - {
         swapped[sidecar_name(f"two/c.{ending}")]
     }
@@ -303,12 +293,12 @@ def test_an_old_claim_beside_a_newer_one_blocks_nothing(store: LandedStore, endi
 
 def test_findings_show_digests_as_text(store: LandedStore, ending: str) -> None:
     name = sidecar_name(f"one/a.{ending}")
-    of = read_sidecar_of(str(path_of(store, name)))
+    of = read_sidecar_of(str(store.path_of(name)))
     rows = [
         row._replace(sha1=bytes(20), sha256=bytes(32))
-        for row in read_sidecar(str(path_of(store, name)))
+        for row in read_sidecar(str(store.path_of(name)))
     ]
-    with path_of(store, name).open("wb") as file:
+    with store.path_of(name).open("wb") as file:
         write_sidecar(file, rows, lambda: of)
     row = next(iter(store.rows.scan("digests")))
     [cell] = row.cells.values()
@@ -325,7 +315,7 @@ def test_findings_show_digests_as_text(store: LandedStore, ending: str) -> None:
 def test_old_rows_put_back(tmp_path: Path, ending: str) -> None:
     """The files are newer than the rows: neither is changed, and new rows fit again."""
     store = LandedStore(tmp_path / "store")
-    form = ENDINGS[ending]
+    form = FORMS[ending]
     store.land("one", f"a.{ending}", form(page(uri("a", 1))))
     rows, old, new = store.folder / "rows.sqlite", tmp_path / "old", tmp_path / "new"
     store.close()

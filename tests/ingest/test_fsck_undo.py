@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from archive_builders import dictionary
-from killing import dies
+from killing import deaths_of_verb
 from landed_stores import LandedStore, page
 
 from pinakes.acts.actor import Actor
@@ -53,10 +53,6 @@ def store(tmp_path: Path) -> Iterator[LandedStore]:
     made.close()
 
 
-def path_of(store: LandedStore, name: str) -> Path:
-    return store.folder / "archive" / name
-
-
 def mend(store: LandedStore) -> tuple[list[str], list[str]]:
     """The codes of what a full fsck found, and the ids of what it replaced."""
     codes, repairs = [], []
@@ -85,7 +81,7 @@ def values(store: LandedStore) -> dict[tuple[str, bytes, bytes], bytes]:
 
 def files(store: LandedStore) -> dict[str, bytes]:
     names = [name for name in store.names() if not name.startswith(QUARANTINE)]
-    return {name: path_of(store, name).read_bytes() for name in names}
+    return {name: store.path_of(name).read_bytes() for name in names}
 
 
 def state(store: LandedStore) -> tuple[object, object]:
@@ -96,16 +92,16 @@ def state(store: LandedStore) -> tuple[object, object]:
 
 
 def spoil_sidecar(store: LandedStore) -> None:
-    path_of(store, SIDECAR).write_bytes(b"PAR1 no more")
+    store.path_of(SIDECAR).write_bytes(b"PAR1 no more")
 
 
 def put_sidecar_of_another(store: LandedStore) -> None:
-    shutil.copy(path_of(store, sidecar_name("two/b.warc.gz")), path_of(store, SIDECAR))
+    shutil.copy(store.path_of(sidecar_name("two/b.warc.gz")), store.path_of(SIDECAR))
 
 
 def read_otherwise(store: LandedStore) -> None:
     """Sidecar and rows agree, and are wrong, as by an older reader; one row is too many."""
-    path = path_of(store, SIDECAR)
+    path = store.path_of(SIDECAR)
     first, *rest = read_sidecar(str(path))
     key = first.row_key
     assert key is not None
@@ -131,29 +127,29 @@ def shift_row_later(store: LandedStore) -> None:
 
 
 def leave_aside(store: LandedStore) -> None:
-    path_of(store, ".landing").mkdir(exist_ok=True)
-    path_of(store, ".landing/0123.copy").write_bytes(b"half")
+    store.path_of(".landing").mkdir(exist_ok=True)
+    store.path_of(".landing/0123.copy").write_bytes(b"half")
 
 
 def leave_folder_aside(store: LandedStore) -> None:
-    path_of(store, ".landing/0123").mkdir(parents=True, exist_ok=True)
-    path_of(store, ".landing/0123/part").write_bytes(b"half")
+    store.path_of(".landing/0123").mkdir(parents=True, exist_ok=True)
+    store.path_of(".landing/0123/part").write_bytes(b"half")
 
 
 def leave_sidecar_alone(store: LandedStore) -> None:
-    path_of(store, "one/g2").mkdir()
+    store.path_of("one/g2").mkdir()
     name = sidecar_name("one/g2/a.warc.gz")
-    shutil.copy(path_of(store, SIDECAR), path_of(store, name))
+    shutil.copy(store.path_of(SIDECAR), store.path_of(name))
 
 
 def spoil_dictionary(store: LandedStore) -> None:
     kept = keep_dictionary(store.archive, "default", dictionary(), token="dictionary-1")
-    path_of(store, kept.name).write_bytes(dictionary()[:-1])
+    store.path_of(kept.name).write_bytes(dictionary()[:-1])
 
 
 def leave_rows_alone(store: LandedStore) -> None:
     for name in ("two/b.warc.gz", sidecar_name("two/b.warc.gz")):
-        path_of(store, name).unlink()
+        store.path_of(name).unlink()
     key = b"two/b.warc.gz"
     store.rows.mutate("files", [Delete(key, LATER), Delete(key, None)])
 
@@ -220,7 +216,7 @@ def test_what_has_changed_since_is_left(store: LandedStore) -> None:
     facts = replace(capture.facts, status=418)
     cell = {CaptureFacts.COLUMN: encode_cell(facts)}
     store.rows.mutate("captures", [Put(capture.key, cell, capture.landed_ms)])
-    path_of(store, SIDECAR).write_bytes(b"of somebody")
+    store.path_of(SIDECAR).write_bytes(b"of somebody")
     before = state(store)
     undone = Undoer(store.rows, store.archive, Actor()).undo(repair)
     assert (undone.left_rows, undone.left_files) == (1, (SIDECAR,))
@@ -244,7 +240,7 @@ def test_what_an_act_has_removed_since_is_not_put_back(store: LandedStore) -> No
 def test_what_was_kept_and_has_rotted_is_not_put_back(store: LandedStore, rotten: str) -> None:
     read_otherwise(store)
     _, [repair] = mend(store)
-    path = path_of(store, f"{QUARANTINE}/{repair}/{rotten}")
+    path = store.path_of(f"{QUARANTINE}/{repair}/{rotten}")
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
@@ -259,7 +255,7 @@ def test_what_was_kept_and_has_rotted_is_not_put_back(store: LandedStore, rotten
 
 def cut(store: LandedStore) -> bytes:
     """Half of the file is lost; returns all of it."""
-    path = path_of(store, FILE)
+    path = store.path_of(FILE)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     return whole
@@ -279,9 +275,9 @@ def test_damage_for_good_is_accepted_and_taken_back(store: LandedStore) -> None:
     assert left == list(range(len(left)))
     losses = accepted.losses
     assert (losses.before, losses.lost, losses.altered) == (PAGES, PAGES - len(left), 0)
-    assert len(list(read_sidecar(str(path_of(store, SIDECAR))))) >= len(left)
+    assert len(list(read_sidecar(str(store.path_of(SIDECAR))))) >= len(left)
     assert mend(store) == ([], [])
-    path_of(store, FILE).write_bytes(whole)
+    store.path_of(FILE).write_bytes(whole)
     assert mend(store) == (["checksum"], [])
     assert accepted.repair is not None
     undo(store, accepted.repair)
@@ -318,7 +314,7 @@ def test_nothing_is_discarded_while_its_file_is_damaged(store: LandedStore) -> N
     whole = cut(store)
     discarder = Discarder(store.rows, store.archive, Actor())
     assert "is damaged" in str(discarder.why_kept(repair))
-    path_of(store, FILE).write_bytes(whole)
+    store.path_of(FILE).write_bytes(whole)
     assert discarder.why_kept(repair) is None
     discarder.discard(repair)
     assert list(store.archive.list(QUARANTINE)) == []
@@ -337,9 +333,9 @@ def test_nothing_is_discarded_while_its_file_is_damaged(store: LandedStore) -> N
 def test_copy_of_a_dead_landing_stays_unless_it_has_landed(
     store: LandedStore, name: str, content: bytes | None, stays: bool
 ) -> None:
-    path_of(store, ".landing").mkdir(exist_ok=True)
-    half = path_of(store, FILE).read_bytes()[:-100]
-    path_of(store, f".landing/{name}").write_bytes(half if content is None else content)
+    store.path_of(".landing").mkdir(exist_ok=True)
+    half = store.path_of(FILE).read_bytes()[:-100]
+    store.path_of(f".landing/{name}").write_bytes(half if content is None else content)
     _, [repair] = mend(store)
     discarder = Discarder(store.rows, store.archive, Actor())
     assert (discarder.why_kept(repair) is not None) == stays
@@ -417,18 +413,16 @@ def each_kill(
 ) -> Iterator[tuple[LandedStore, bool]]:
     """Copies of the store in which the verb died at one step each; and one where it did not."""
     made.close()
-    well = 1 if "--repair" in words else 0
-    for step in range(1 << 30):
-        folder = tmp_path / str(step)
-        shutil.copytree(made.folder, folder / "store")
-        died = dies(["fsck", *words, "--store", folder / "store"], folder, step, well=well)
-        left = LandedStore(folder / "store")
+    for _, folder, died in deaths_of_verb(
+        tmp_path,
+        lambda folder: ["fsck", *words, "--store", folder],
+        made=made.folder,
+        well=1 if "--repair" in words else 0,
+        more_than=20,
+    ):
+        left = LandedStore(folder)
         yield left, died
         left.close()
-        shutil.rmtree(folder)
-        if not died:
-            assert step > 20
-            return
 
 
 @pytest.mark.slow
@@ -470,7 +464,7 @@ def test_acceptance_killed_anywhere_is_ended_by_the_next(tmp_path: Path) -> None
         mend(left)
         assert mend(left) == ([], [])
         assert 0 < len(seen(left)) < PAGES
-        path_of(left, FILE).write_bytes(whole)
+        left.path_of(FILE).write_bytes(whole)
         for repair in reversed(list(scan_repairs(left.archive))):
             if left.archive.size(record_name(repair)) is not None:
                 record = read_repair(left.archive, repair)

@@ -19,6 +19,7 @@ from isal import igzip
 from packages import write_package
 from verbs_here import call_here
 
+from pinakes.acts.actor import Actor
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
 from pinakes.row_store.sqlite.store import EmbeddedRowStore
@@ -549,3 +550,26 @@ def test_what_has_landed_and_is_gone_is_not_there(ingest: Ingest) -> None:
     done = ingest.land(ingest.crawl / "a.warc")
     assert (done.returncode, "was there" in done.stdout) == (3, False)
     assert "the stored file is not as it was stored (it is missing): keep this" in done.stderr
+
+
+# --- Who works on a claim: a process that has ended does not, reaped or not
+
+
+def test_a_process_that_ended_is_gone_before_its_parent_asks_for_it() -> None:
+    read, write = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.write(write, Actor().owner.encode())
+        os._exit(0)
+    os.close(write)
+    owner = b""
+    while piece := os.read(read, 100):
+        owner += piece
+    os.close(read)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # ended, and still there
+    try:
+        assert Actor().is_gone(owner.decode())
+    finally:
+        os.waitpid(pid, 0)
+    assert Actor().is_gone(owner.decode())
+    assert not Actor().is_gone(Actor().owner)

@@ -65,9 +65,15 @@ def replace(path: Path) -> None:
     path.write_bytes(b"".join(RECORDS))
 
 
+def grow(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"more")
+
+
 @pytest.mark.parametrize(
     ("disturb", "message"),
     [
+        pytest.param(grow, "changed while it was read", id="grows"),
         pytest.param(shorten, "became shorter while it was read", id="shrinks"),
         pytest.param(move_away, "was replaced while it was read", id="renamed-away"),
         pytest.param(replace, "was replaced while it was read", id="replaced-by-its-like"),

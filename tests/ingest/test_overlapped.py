@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
-from failing_row_store import FailingRowStore
+from failing_store import failing_rows
+from fsck_here import look
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
@@ -20,7 +21,6 @@ from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.errors import Conflict, StoreUnavailable
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.fsck.check import Fsck
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.overlapped import Behind, OverlappedRows, overlapped_file, overlapped_rows
@@ -175,7 +175,7 @@ def test_the_same_rows_and_steps_as_without(store: LandedStore, expected: dict[s
         "stored",
         "visible",
     ]
-    assert list(Fsck(store.rows, store.archive, Actor(), full=True).findings()) == []
+    assert look(store, full=True) == []
 
 
 @pytest.mark.parametrize("applied", [False, True], ids=["refused", "done-unanswered"])
@@ -185,7 +185,7 @@ def test_whichever_call_fails_nothing_half_is_seen(
     failed = 0
     for call in range(1, 100):
         try:
-            land(store, FailingRowStore(store.rows, call, applied=applied))
+            land(store, failing_rows(store.rows, call, applied=applied))
         except StoreUnavailable:
             failed += 1
         except Conflict:  # the claim was taken, and the answer lost; it is ours to take up
@@ -195,7 +195,7 @@ def test_whichever_call_fails_nothing_half_is_seen(
         assert seen(store) in (0, len(RECORDS))
     assert failed > 10
     assert store.dump() == expected
-    assert list(Fsck(store.rows, store.archive, Actor(), full=True).findings()) == []
+    assert look(store, full=True) == []
 
 
 def test_a_copy_that_cannot_be_written(store: LandedStore) -> None:

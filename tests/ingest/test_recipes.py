@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -20,6 +19,7 @@ from threading import Timer
 
 import pytest
 from verbs_here import call_here
+from web_servers import free_port
 
 from bench.peers import pins
 from bench.site_server import serving
@@ -101,12 +101,6 @@ def _statuses(archive: Path, site: str) -> list[object]:
     return [capture["status"] for page in pages for capture in _landed(archive, page)]
 
 
-def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
-
-
 def _needs(program: str) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed: `make tools` does it")
@@ -127,7 +121,7 @@ def test_wget(recipes: dict[str, str], archive: Path, site: str) -> None:
 
 def test_wget_where_nobody_answers(recipes: dict[str, str], archive: Path) -> None:
     _needs("wget")
-    nobody = f"http://127.0.0.1:{_free_port()}/"
+    nobody = f"http://127.0.0.1:{free_port()}/"
     done = _shell(archive, recipes["wget"].replace(SITE, nobody))
     assert done.returncode == 4, done.stderr
     assert _landed(archive, nobody) == []
@@ -165,7 +159,7 @@ def _heritrix_home(folder: Path, site: str) -> Path:
 def test_heritrix(recipes: dict[str, str], archive: Path, site: str) -> None:
     _needs("java")
     home = _heritrix_home(archive, site)
-    recipe = recipes["heritrix"].replace(" -r ", f" -p {_free_port()} -r ")
+    recipe = recipes["heritrix"].replace(" -r ", f" -p {free_port()} -r ")
     done = _shell(archive, recipe, HERITRIX_HOME=str(home))
     assert done.returncode == 0, done.stderr
     assert _statuses(archive, site) == [200, 200, 404]
@@ -255,7 +249,7 @@ def test_wacz(recipes: dict[str, str], archive: Path, site: str, crawled: Path) 
 
 def test_warcprox(recipes: dict[str, str], archive: Path) -> None:
     path = f"{_peer(pins.warcprox()).parent}:{_environment()['PATH']}"
-    port = _free_port()
+    port = free_port()
     recipe = recipes["warcprox"].replace("8000", str(port)).replace("time 60", "time 1")
     running = subprocess.Popen(
         ["sh", "-c", recipe.replace("--watch", "--watch --settle 1")],

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from fsck_here import look
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
@@ -18,11 +19,11 @@ from pinakes.catalog.file_rows import Held, read_entry, scan_inflight
 from pinakes.errors import Conflict, InputRefused
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.index.urlkey import urlkey
-from pinakes.ingest.fsck.check import Fsck
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander, Published
 from pinakes.row_store.port import Put
 
+WITHDRAW = "withdraw it, and keep what it wrote in the quarantine: land the file again"
 URI = "http://example.org/"
 RECORDS = [page(f"{URI}{number}", b"%d" % number) for number in range(7)]
 
@@ -112,29 +113,20 @@ def test_several_files_wait_and_are_finished(store: LandedStore, plain: LandedSt
     assert seen(store) == 2 * len(RECORDS)
     assert landed == [plain.land("c", name, *RECORDS) for name in names]
     assert store.dump() == plain.dump()
-    assert list(Fsck(store.rows, store.archive, Actor(), full=True).findings()) == []
+    assert look(store, full=True) == []
 
 
 def test_a_waiting_file_whose_lander_died_is_withdrawn_not_shown(store: LandedStore) -> None:
     """fsck must not take it for landed: its rows are not there."""
     assert in_child(lambda: Bulk(store, Actor()).publish("a.warc.gz", *RECORDS)) == 0
-    found = []
-    for finding in Fsck(store.rows, store.archive, Actor()).findings():
-        found.append((finding.code, finding.repair))
-        assert finding.mend is not None
-        finding.mend()
-    assert found == [
-        (
-            "dead-landing",
-            "withdraw it, and keep what it wrote in the quarantine: land the file again",
-        )
-    ]
+    [finding] = look(store, repair=True)
+    assert (finding.code, finding.repair) == ("dead-landing", WITHDRAW)
     assert store.dump() == {"captures": {}, "digests": {}, "inflight": {}}
     # What it had written is kept aside: a crawler may have deleted its own.
     assert all(name.startswith(f"{QUARANTINE}/") for name in store.names())
     store.land("c", "a.warc.gz", *RECORDS)
     assert seen(store) == len(RECORDS)
-    assert list(Fsck(store.rows, store.archive, Actor(), full=True).findings()) == []
+    assert look(store, full=True) == []
 
 
 def test_facts_of_a_landing_before_do_not_show_it(store: LandedStore) -> None:
@@ -149,11 +141,8 @@ def test_facts_of_a_landing_before_do_not_show_it(store: LandedStore) -> None:
     entry = read_entry(store.rows, "c/a.warc.gz")
     assert entry.facts is not None  # of the first
     assert entry.state == "landing"
-    [finding, *_] = Fsck(store.rows, store.archive, Actor()).findings()
-    assert (
-        finding.repair
-        == "withdraw it, and keep what it wrote in the quarantine: land the file again"
-    )
+    [finding, *_] = look(store)
+    assert finding.repair == WITHDRAW
 
 
 def test_gone_on_with_by_another_way(store: LandedStore) -> None:
@@ -161,14 +150,11 @@ def test_gone_on_with_by_another_way(store: LandedStore) -> None:
     assert in_child(lambda: Bulk(store, Actor()).publish("a.warc.gz", *RECORDS)) == 0
     begin_to_land(store, "a.warc.gz")
     assert store.dump()["captures"] == {}
-    [finding] = Fsck(store.rows, store.archive, Actor()).findings()
-    assert (
-        finding.repair
-        == "withdraw it, and keep what it wrote in the quarantine: land the file again"
-    )
+    [finding] = look(store)
+    assert finding.repair == WITHDRAW
     store.land("c", "a.warc.gz", *RECORDS)
     assert seen(store) == len(RECORDS)
-    assert list(Fsck(store.rows, store.archive, Actor(), full=True).findings()) == []
+    assert look(store, full=True) == []
 
 
 def test_a_claim_that_was_taken_over_is_not_finished(store: LandedStore) -> None:

@@ -7,6 +7,8 @@ import os
 import struct
 import threading
 from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from importing import (
     write_manifest,
     write_wacz,
 )
-from killing import KILLED, in_child, kill_at
+from killing import KILLED, deaths, in_child, kill_at
 from landed_stores import LandedStore, page
 from packages import members_of, write_package
 from range_server import Handler, RangeServer, serving
@@ -93,26 +95,20 @@ def sources(tmp_path: Path) -> list[Path]:
     return [write_manifest(folder / "all.json", [*entries, entry_of(three, crawlId="c2")])]
 
 
-def _steps_of(folder: Path, work: Callable[[LandedStore, Callable[[str], None]], object]) -> int:
-    """How many steps the work has, in a store of its own."""
-    made, steps = LandedStore(folder), itertools.count()
-    work(made, lambda _: next(steps) and None)
-    made.close()
-    return next(steps)
+@pytest.fixture
+def wanted(sources: list[Path], tmp_path: Path) -> dict[str, Any]:
+    """What an import that nothing happens to leaves."""
+    alone = LandedStore(tmp_path / "alone")
+    run(alone, *sources)
+    found = state(alone)
+    alone.close()
+    return found
 
 
-def _dies_at(
-    folder: Path, step: int, work: Callable[[LandedStore, Callable[[str], None]], object]
-) -> bool:
-    """Whether the work died at the step; the process that does it ends there."""
-
-    def child() -> None:
-        made = LandedStore(folder)
-        work(made, kill_at(step))
-
-    code = in_child(child)
-    assert code in (0, KILLED)
-    return code == KILLED
+def _in_store(
+    work: Callable[[LandedStore, Callable[[str], None]], object],
+) -> Callable[[Path, Callable[[str], None]], object]:
+    return lambda folder, at: work(LandedStore(folder), at)
 
 
 EVERY = pytest.mark.parametrize(
@@ -123,18 +119,11 @@ EVERY = pytest.mark.parametrize(
 
 @EVERY
 def test_killed_at_any_step_the_same_import_completes_it(
-    sources: list[Path], tmp_path: Path, every: int
+    sources: list[Path], wanted: dict[str, Any], tmp_path: Path, every: int
 ) -> None:
-    alone = LandedStore(tmp_path / "alone")
-    run(alone, *sources)
-    wanted = state(alone)
-    alone.close()
     assert [len(files) for files in wanted["lists"].values()] == [1, 2]
-    steps = _steps_of(tmp_path / "counted", lambda made, at: run(made, *sources, at=at))
-    assert steps > 60
-    for step in range(0, steps, every):
-        folder = tmp_path / f"killed-{step}"
-        assert _dies_at(folder, step, lambda made, at: run(made, *sources, at=at))
+    work = _in_store(lambda made, at: run(made, *sources, at=at))
+    for step, folder, _ in deaths(tmp_path, work, stride=every, more_than=60):
         again = LandedStore(folder)
         # By the queue alone, but where it was not filled yet.
         problems = [o for o in run(again, resume=True) if isinstance(o, PinakesError)]
@@ -168,12 +157,12 @@ def test_killed_at_any_step_all_of_a_package_is_seen_or_nothing(tmp_path: Path, 
 
         run(made, package, at=look, resume=True)
 
-    steps = _steps_of(tmp_path / "counted", looking)
-    assert steps > 50
-    for step in range(0, steps, every):
-        folder = tmp_path / f"killed-{step}"
-        assert _dies_at(folder, step, looking)
-        _dies_at(folder, steps - step, looking)
+    steps: list[str] = []
+    with closing(LandedStore(tmp_path / "counted")) as counted:
+        looking(counted, steps.append)
+    for step, folder, died in deaths(tmp_path, _in_store(looking), stride=every, more_than=50):
+        if died:
+            in_child(partial(_in_store(looking), folder, kill_at(len(steps) - step)))
         again = LandedStore(folder)
         seen.append(_visible(again))
         looking(again, lambda _: None)
@@ -186,16 +175,10 @@ def test_killed_at_any_step_all_of_a_package_is_seen_or_nothing(tmp_path: Path, 
 
 @EVERY
 def test_what_fsck_completes_of_a_killed_import_is_no_obstacle(
-    sources: list[Path], tmp_path: Path, every: int
+    sources: list[Path], wanted: dict[str, Any], tmp_path: Path, every: int
 ) -> None:
-    alone = LandedStore(tmp_path / "alone")
-    run(alone, *sources)
-    wanted = state(alone)
-    alone.close()
-    steps = _steps_of(tmp_path / "counted", lambda made, at: run(made, *sources, at=at))
-    for step in range(5, steps, 2 * every):
-        folder = tmp_path / f"killed-{step}"
-        assert _dies_at(folder, step, lambda made, at: run(made, *sources, at=at))
+    work = _in_store(lambda made, at: run(made, *sources, at=at))
+    for step, folder, _ in deaths(tmp_path, work, first=5, stride=2 * every, more_than=60):
         done = call_here(tmp_path, "fsck", "--repair", "--store", str(folder))
         assert done.returncode in (0, 1), done.stderr
         again = LandedStore(folder)
@@ -206,19 +189,14 @@ def test_what_fsck_completes_of_a_killed_import_is_no_obstacle(
         assert (checked.returncode, checked.stdout) == (0, "")
 
 
-def test_killed_twice_it_completes(sources: list[Path], tmp_path: Path) -> None:
-    alone = LandedStore(tmp_path / "alone")
-    run(alone, *sources)
-    wanted = state(alone)
-    alone.close()
-    for step in (11, 29):
-        folder = tmp_path / f"killed-{step}"
-        assert _dies_at(folder, step, lambda made, at: run(made, *sources, at=at))
-        _dies_at(folder, step // 2 + 1, lambda made, at: run(made, at=at))
-        again = LandedStore(folder)
-        run(again)
-        assert state(again) == wanted
-        again.close()
+@pytest.mark.parametrize("step", [11, 29])
+def test_killed_twice_it_completes(
+    sources: list[Path], wanted: dict[str, Any], store: LandedStore, step: int
+) -> None:
+    assert in_child(lambda: run(store, *sources, at=kill_at(step))) == KILLED
+    in_child(lambda: run(store, at=kill_at(step // 2 + 1)))
+    run(store)
+    assert state(store) == wanted
 
 
 @EVERY
@@ -235,10 +213,8 @@ def test_killed_while_a_failed_one_is_taken_back_nothing_of_it_stays(
     assert list(wanted["lists"]["b"]) == []
     assert all("b.wacz" not in name for name in store.names())
     assert sha256_of(good) in str(wanted["lists"])
-    steps = _steps_of(tmp_path / "counted", lambda made, at: run(made, folder, at=at))
-    for step in range(0, steps, every):
-        killed = tmp_path / f"killed-{step}"
-        assert _dies_at(killed, step, lambda made, at: run(made, folder, at=at))
+    work = _in_store(lambda made, at: run(made, folder, at=at))
+    for step, killed, _ in deaths(tmp_path, work, stride=every, more_than=30):
         again = LandedStore(killed)
         run(again, folder)
         found = state(again)

@@ -10,14 +10,7 @@ from pathlib import Path
 
 import pytest
 from killing import dies, tree
-from second_copies import (
-    COMMIT_COPY,
-    Copy,
-    change,
-    edit_receipt,
-    plain_and_compressed,
-    three_files,
-)
+from second_copies import COMMIT_COPY, Copy, change, edit_receipt, plain_and_compressed, three_files
 from steps_here import INLINE, run_by
 from warc_sets import Rec, member
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from pinakes.config import load_configuration
 from pinakes.mr_jobs.driver.listing import LINE_BYTES, lines_bytes, pack_files, reduces_for
+from pinakes.mr_jobs.lines.frequent import Frequent
 
 
 @given(st.lists(st.integers(0, 200)), st.integers(1, 300))
@@ -39,3 +41,21 @@ def test_manifest_bytes_are_counted_on_disk(tmp_path: Path) -> None:
     configuration = load_configuration(environment={}, folder=tmp_path)
     names = [str(tmp_path / "part-0"), f"file://{tmp_path}/part-*", str(tmp_path / "none")]
     assert lines_bytes(names, configuration) == 1 + 3
+
+
+# --- What comes often is found, whatever else comes, with a bounded number of counts
+
+
+@given(st.lists(st.integers(0, 6), max_size=60), st.integers(1, 4), st.integers(1, 5))
+def test_frequent_items_are_found_and_counts_hold(keys: list[int], often: int, room: int) -> None:
+    frequent = Frequent(often, room=room)
+    said = set()
+    seen: Counter[int] = Counter()
+    for key in keys:
+        seen[key] += 1
+        if frequent.add(b"%d" % key):
+            assert seen[key] > often
+            said.add(key)
+    # Counts go down only when `room` others are there: at most one time in so many keys.
+    lost = len(keys) // (room + 1)
+    assert {key for key, count in seen.items() if count > often + lost} <= said

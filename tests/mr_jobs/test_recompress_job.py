@@ -14,16 +14,7 @@ from pathlib import Path
 
 import pytest
 from arc_builders import arc_gz, arc_record
-from archive_builders import (
-    HTTP,
-    dictionary,
-    frame,
-    gzip_file,
-    skippable,
-    three,
-    warc,
-    zstd_file,
-)
+from archive_builders import HTTP, dictionary, frame, gzip_file, skippable, three, warc, zstd_file
 from jobs_and_verbs import require_same
 from killing import dies, tree
 from steps_here import INLINE, run_by, steps_here

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import queue
+import select
+import signal
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from subprocess import check_call
 
 import pytest
 from archive_builders import dictionary, gzip_file
-from failing_archive_store import FailingArchiveStore
+from failing_store import failing_archive
 from killing import tree
 from zstandard import ZstdCompressionDict
 
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
+from pinakes.mr_jobs.driver.orphans import tied_workers
+from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.mr_jobs.writing_job import TaskOutput
 from pinakes.rewrite.new_file import UNCHANGED, WRITTEN
 from pinakes.rewrite.recompress import GZIP, PLAIN, MemberForm, zstd_form
@@ -100,7 +110,7 @@ def test_a_store_that_fails_at_any_call_has_all_or_nothing(
     wanted = tree(tmp_path / "out")
     for call in range(1, 99):
         out = LocalArchiveStore(tmp_path / str(call))
-        failing = FailingArchiveStore(out, call, applied=applied)
+        failing = failing_archive(out, call, applied=applied)
         try:
             recompress(old, ZSTD, replace(to, out=failing))
         except StoreUnavailable:
@@ -142,3 +152,76 @@ def test_a_file_that_changes_meanwhile_is_not_published(
     with open_source(old) as source, pytest.raises(InputRefused, match="changed"):
         recompress_source(source, source.name, ZSTD, to, reads=grow)
     assert tree(tmp_path / "out") == {}
+
+
+# --- A task that works says so; one that hangs does not
+
+
+PATIENCE_S = 60
+
+
+def test_heartbeat_reports_progress_of_a_long_task() -> None:
+    said: queue.Queue[str] = queue.Queue()
+    place = [0]
+    with Heartbeat(said.put, every_s=0.001) as heartbeat:
+        heartbeat.watch(lambda: place[0])
+        place[0] = 1000
+        assert said.get(timeout=PATIENCE_S) == "1,000 bytes"
+        heartbeat.watch(lambda: 5)
+        assert said.get(timeout=PATIENCE_S) == "1,005 bytes"
+        beats = said.qsize()
+        give_up = time.monotonic() + 0.2
+        while time.monotonic() < give_up:  # some hundred beats, and nothing to tell
+            assert said.qsize() == beats == 0
+    assert heartbeat.done == 1005
+
+
+def test_short_task_reports_nothing() -> None:
+    said: list[str] = []
+    with Heartbeat(said.append, every_s=3600) as heartbeat:
+        heartbeat.watch(lambda: 7)
+    assert said == []
+
+
+# --- The tasks of a job with mrjob's runner `local` end when the process that runs it is killed
+
+
+# It speaks late: a worker that is killed before it knows that its task has begun leaves it behind.
+TASK = ["sh", "-c", "sleep 3; echo $$; exec sleep 300"]
+LONG_S = 100.0
+
+
+def test_tasks_end_when_their_driver_is_killed() -> None:
+    read, write = os.pipe()
+
+    def drive() -> None:
+        with tied_workers(), multiprocessing.Pool(2) as pool:  # as mrjob makes it
+            for _ in range(2):
+                pool.apply_async(check_call, (TASK,), {"stdout": write})
+            time.sleep(LONG_S)
+
+    driver = multiprocessing.get_context("fork").Process(target=drive)
+    driver.start()
+    os.close(write)
+    with open(read, "rb", buffering=0) as said:
+        tasks = [_line(read) for _ in range(2)]
+        driver.kill()
+        driver.join()
+        try:
+            # It ends when the last of them has: they have its other end.
+            assert select.select([said], [], [], LONG_S)[0]
+            assert said.read() == b""
+        except BaseException:
+            for task in tasks:
+                with suppress(ProcessLookupError):
+                    os.kill(int(task), signal.SIGKILL)
+            raise
+
+
+def _line(number: int) -> bytes:
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(number, 1)
+        assert byte, "no task has said anything"
+        line += byte
+    return line

@@ -10,11 +10,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.errors import DigestMismatch, MalformedRecord
-from pinakes.qa.browsers.kept import (
-    keep_image,
-    png_size,
-    read_image,
-)
+from pinakes.qa.browsers.kept import keep_image, png_size, read_image
 from pinakes.qa.browsers.looking import observation
 from pinakes.qa.browsers.tab import PageRefused
 from pinakes.qa.snapshot import Outcome, Snapshot

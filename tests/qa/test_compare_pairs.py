@@ -12,15 +12,7 @@ from snapshots import SHOWN
 
 from pinakes.qa.compare.page import compare_pages, other_payloads
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features, reasons
-from pinakes.qa.snapshot import (
-    Box,
-    Media,
-    Overlay,
-    Pictures,
-    Rect,
-    Resource,
-    Styles,
-)
+from pinakes.qa.snapshot import Box, Media, Overlay, Pictures, Rect, Resource, Styles
 
 RECT = Rect(x=0, y=0, width=600, height=40)
 TEXT = "What the scrolls of the library were about. " * 10

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import comparing  # noqa: F401
 import pytest
-from harmed_site import PAGES, SITE, make_store, point_elsewhere
+from harmed_site import DATES, PAGES, SITE, make_store, point_elsewhere, write_crawl
 from pair_results import RESULT
+from store_profiles import Profile
 
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.judged_pairs import scan_pairs
 from pinakes.catalog.pages import Page, pages_of
 from pinakes.config import Configuration, load_configuration
 from pinakes.errors import MalformedRecord, StoreUnavailable
@@ -24,9 +28,12 @@ from pinakes.profile import open_stores
 from pinakes.qa.results import JudgedPair, Verdict, encode_pair
 from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.plan import RunPlan
+from pinakes.qa.run.run_folder import read_plan
 from pinakes.qa.sample import Drawn, draw
 
 if TYPE_CHECKING:
+    from shared_cluster import RunningCluster
+
     from pinakes.mr_jobs.driver.running import JobRequest
 
 for name in ("cryptography", "selenium", "mrjob"):
@@ -169,3 +176,41 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(MalformedRecord, match="not a ZIP file of images"):
         unpack_images(io.BytesIO(sha256(b"").digest()), tmp_path, name="images-1.zip")
+
+
+# --- `qa run --runner hadoop`: tasks on YARN look at pages that lie in HBase and HDFS
+
+
+@pytest.mark.yarn
+def test_pages_are_judged_by_tasks(
+    cluster: RunningCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for program in ("chromium", "chromedriver"):
+        if shutil.which(program) is None:
+            pytest.skip(f"for want of {program}: `make browsers` installs it")
+    settings = cluster.settings(f"qa{token_hex(4)}")
+    job_folder = f"{settings['hdfs'].rpartition('/')[0]}/test-jobs"
+    values = {"store": str(tmp_path / "store"), **settings, "job_folder": job_folder}
+    profile = Profile(values, monkeypatch)
+    assert profile.run("init")[0] == 0
+    for name, date in zip("ab", DATES, strict=True):
+        write_crawl(tmp_path / name, date)
+        assert profile.run("ingest", str(tmp_path / name), "--crawl", name)[0] == 0
+    assert profile.run("dedupe", "--all", "-q")[0] == 0
+    folder = tmp_path / "qa"
+    asked = ("qa", "run", "b", "--runner", "hadoop", "-o", str(folder))
+    said = profile.run(*asked)
+    assert said[0] == 0, said
+    entries = [json.loads(line) for line in (folder / "pairs.jsonl").read_bytes().splitlines()]
+    assert sorted(entry["url"] for entry in entries) == [f"{SITE}/{n}" for n in range(PAGES)]
+    assert {(entry["verdict"], entry["confidence"]) for entry in entries} == {("similar", 1.0)}
+    for entry in entries:
+        for view in ("reference", "other"):
+            assert (folder / entry[view]["image"]).is_file()
+    with profile.stores as stores:
+        run = read_plan(folder)[0].run
+        stored = [pair.verdict for pair in scan_pairs(stores.rows, run)]
+        assert [verdict.verdict for verdict in stored if verdict] == ["similar"] * PAGES
+    again = profile.run(*asked)
+    assert again[0] == 0
+    assert len((folder / "pairs.jsonl").read_bytes().splitlines()) == PAGES

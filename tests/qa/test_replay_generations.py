@@ -10,11 +10,16 @@ from typing import get_args
 
 import pytest
 from browsing import Client
-from scenes import make_scene, record, response
+from cluster_stores import store_on
+from ingest_processes import call
+from scenes import make_scene, record, response, write_crawl
+from shared_cluster import RunningCluster
 
+from pinakes.config import Configuration
 from pinakes.hbase_schema.file_cells import GenerationFacts
+from pinakes.profile import open_stores
 from pinakes.qa.replay.generations import Generation, generation_before
-from pinakes.qa.replay.page_log import Exchange
+from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
@@ -165,3 +170,40 @@ def facts(why: str) -> GenerationFacts:
 def test_which_generation_is_before(written: list[str], current: int, before: int) -> None:
     numbered = {number: facts(why) for number, why in enumerate(written, 1)}
     assert generation_before(current, numbered) == before
+
+
+# --- The proxy over real HBase and HDFS: hits, misses, and both generations of a crawl
+
+
+@pytest.fixture
+def configuration(cluster: RunningCluster, tmp_path: Path) -> Iterator[Configuration]:
+    """A store of its own on the cluster, with two crawls of one site, deduplicated."""
+    with store_on(cluster, tmp_path) as made:
+        calls = []
+        for crawl in ("c1", "c2"):
+            write_crawl(tmp_path / crawl, int(crawl[1]), pages=PAGES)
+            calls.append(["ingest", str(tmp_path / crawl), "--crawl", crawl])
+        for words in (*calls, ["dedupe", "--all", "--min-file-saving", "0"]):
+            done = call(tmp_path, *words)
+            assert done.returncode == 0, done.stderr
+        yield made
+
+
+def seen(proxy: ReplayProxy, generation: Generation) -> PageLog:
+    session = proxy.open_session(generation)
+    session.begin_page(generation, MOMENT)
+    client = Client(session.port, proxy.ca_file, timeout_s=300)
+    for number in range(PAGES):
+        client.ask(f"https://www.example.org/{number}?utm_source=x")
+    client.ask("http://example.org/none")
+    return session.end_page(patience_s=300)
+
+
+def test_a_crawl_on_hbase_and_hdfs(configuration: Configuration) -> None:
+    with open_stores(configuration) as stores, ReplayProxy(stores.rows, stores.archive) as proxy:
+        before, behind = seen(proxy, "before"), seen(proxy, "current")
+        assert before.exchanges == behind.exchanges
+        assert [e.outcome for e in before.exchanges] == ["hit"] * PAGES + ["miss"]
+        assert {e.rule for e in before.exchanges[:-1]} == {"campaign"}
+        names = {stored.name for stored in stores.archive.list()}
+        assert {"c2/g2/part-0.warc.gz", "c2/g2/part-1.warc.gz"} <= names

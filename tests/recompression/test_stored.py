@@ -17,23 +17,15 @@ from archive_builders import dictionary, frame
 from backup_scenes import back_up, restore
 from backup_scenes import opened as opened_store
 from exported import archives, described, export, members
-from failing_archive_store import FailingArchiveStore
+from failing_store import failing_archive
+from fsck_here import fsck_lines, look
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge import content
-from killing import KILLED, dies, in_child, kill_at
+from killing import KILLED, deaths, deaths_of_verb, in_child, kill_at
 from purged import purge
-from recompressed import (
-    FORMS,
-    amiss,
-    found_by_lines,
-    names,
-    opened,
-    outcomes,
-    recompress,
-    records,
-)
-from scenes import COLLECTION, Scene, copied_scene, make_scene
+from recompressed import FORMS, found_by_lines, names, opened, outcomes, recompress, records
+from scenes import COLLECTION, At, Scene, copied_scene, in_scene, make_scene
 from steps_here import INLINE
 from taken_down import land_site, uri, withdraw
 from warc_sets import in_frames
@@ -89,18 +81,18 @@ def test_there_and_back_again(site: Scene, runner: str | None) -> None:
         "c2/g3-gz/site.warc.zst": "zstd",
         "c3/g3-gz/site.warc.zst": "zstd",
     }
-    assert (records(site), found_by_lines(site), amiss(site)) == (before, lines, [])
+    assert (records(site), found_by_lines(site), fsck_lines(site)) == (before, lines, [])
     assert set(outcomes(recompress(site, "zst", runner=runner)).values()) == {"left"}
     recompress(site, "plain", runner=runner)
     assert compressions(site)["c2/g4-gz/site.warc"] is None
-    assert (records(site), found_by_lines(site), amiss(site)) == (before, lines, [])
+    assert (records(site), found_by_lines(site), fsck_lines(site)) == (before, lines, [])
     recompress(site, "gz", runner=runner)
     assert list(compressions(site).items()) == [
         ("c1/g4/site.warc.gz", "gzip"),
         ("c2/g5/site.warc.gz", "gzip"),
         ("c3/g5/site.warc.gz", "gzip"),
     ]
-    assert (records(site), found_by_lines(site), amiss(site)) == (before, lines, [])
+    assert (records(site), found_by_lines(site), fsck_lines(site)) == (before, lines, [])
     entry = read_entry(site.rows, "c2/site.warc.gz")
     written = read_generations(site.rows, entry.archive_file)
     assert {number: (facts.file, facts.why) for number, facts in written.items()} == {
@@ -113,38 +105,37 @@ def test_there_and_back_again(site: Scene, runner: str | None) -> None:
 
 
 @BY
-def test_again_for_another_level_dictionary_or_layout(tmp_path: Path, runner: str | None) -> None:
+def test_again_for_another_level_dictionary_or_layout(scene: Scene, runner: str | None) -> None:
     """What would have the same bytes stays, so that the same command may be run again."""
-    with make_scene(tmp_path) as scene:
-        folder = scene.crawls / "c1"
-        data = gzip.decompress((folder / "part-0.warc.gz").read_bytes())
-        (folder / "part-0.warc.gz").write_bytes(gzip.compress(data))
-        (folder / "part-1.warc.gz").unlink()
-        (folder / "shared.warc.zst").write_bytes(frame(data.replace(b"/0", b"/100")))
-        scene.land(1)
-        before, lines = records(scene), found_by_lines(scene)
-        parted = set[tuple[str, str, bytes, bytes]]()
-        known = in_zstd(9, ZstdCompressionDict(dictionary()))
-        for number, form in enumerate((FORMS["zst"], in_zstd(19, None), known, FORMS["gz"]), 2):
-            assert set(outcomes(recompress(scene, form, again=True, runner=runner)).values()) == {
-                "written"
-            }
-            now = names(scene)
-            assert [generation_of(name).number for name in now] == [number] * 2
-            assert (records(scene), amiss(scene)) == (before, [])
-            # Frames and members that records share are parted by the first of them.
-            parted = parted or found_by_lines(scene)
-            assert found_by_lines(scene) == parted > lines
-            state = scene.state()
-            assert set(outcomes(recompress(scene, form, again=True, runner=runner)).values()) == {
-                "unchanged"
-            }
-            assert names(scene) == now
-            assert scene.state() == state
-        list(scene.drop(0, scan_entries(scene.rows)))
-        assert sorted(one.name for one in scene.archive.list()) == sorted(
-            each for name in now for each in (name, sidecar_name(name))
-        )
+    folder = scene.crawls / "c1"
+    data = gzip.decompress((folder / "part-0.warc.gz").read_bytes())
+    (folder / "part-0.warc.gz").write_bytes(gzip.compress(data))
+    (folder / "part-1.warc.gz").unlink()
+    (folder / "shared.warc.zst").write_bytes(frame(data.replace(b"/0", b"/100")))
+    scene.land(1)
+    before, lines = records(scene), found_by_lines(scene)
+    parted = set[tuple[str, str, bytes, bytes]]()
+    known = in_zstd(9, ZstdCompressionDict(dictionary()))
+    for number, form in enumerate((FORMS["zst"], in_zstd(19, None), known, FORMS["gz"]), 2):
+        assert set(outcomes(recompress(scene, form, again=True, runner=runner)).values()) == {
+            "written"
+        }
+        now = names(scene)
+        assert [generation_of(name).number for name in now] == [number] * 2
+        assert (records(scene), fsck_lines(scene)) == (before, [])
+        # Frames and members that records share are parted by the first of them.
+        parted = parted or found_by_lines(scene)
+        assert found_by_lines(scene) == parted > lines
+        state = scene.state()
+        assert set(outcomes(recompress(scene, form, again=True, runner=runner)).values()) == {
+            "unchanged"
+        }
+        assert names(scene) == now
+        assert scene.state() == state
+    list(scene.drop(0, scan_entries(scene.rows)))
+    assert sorted(one.name for one in scene.archive.list()) == sorted(
+        each for name in now for each in (name, sidecar_name(name))
+    )
 
 
 def test_generations_are_found_by_the_names_that_they_have(site: Scene) -> None:
@@ -165,16 +156,16 @@ def test_other_acts_keep_the_compression(site: Scene, ending: str) -> None:
     [report] = withdraw(site, uri(1))
     assert report.is_complete
     assert set(compressions(site).values()) == {compression}
-    assert amiss(site) == []
+    assert fsck_lines(site) == []
     assert {len(of_file) for of_file in records(site).values()} == {9}
     assert records(site) != before
     assert purge(site, 1).is_complete
     assert set(compressions(site).values()) == {compression}
-    assert amiss(site) == []
+    assert fsck_lines(site) == []
     report_of_run = site.dedupe(act="dedupe-b", min_saving_bytes=None)
     assert not report_of_run.problems
     assert set(compressions(site).values()) == {compression}
-    assert amiss(site) == []
+    assert fsck_lines(site) == []
     # Of the withdrawn page no stored file, of any generation, has a word.
     for stored in site.archive.list():
         if not stored.name.endswith(".parquet"):
@@ -199,7 +190,7 @@ def test_dedupe_and_converting_commute(tmp_path: Path, ending: str, runner: str 
         recompress(first, "gz")
         recompress(then, "gz")
         assert [len(found) for found in lines] == [len(found_by_lines(first))] * 2
-        assert (amiss(first), amiss(then)) == ([], [])
+        assert (fsck_lines(first), fsck_lines(then)) == ([], [])
         assert {name: len(of_file) for name, of_file in records(first).items()} == {
             name: len(of_file) for name, of_file in records(then).items()
         }
@@ -214,19 +205,19 @@ def test_old_generations_are_dropped_under_all_names(site: Scene) -> None:
     for stray in ("c1/g3/site.warc.gz", "c1/g2-gz/site.warc"):
         site.archive.path_of(stray).parent.mkdir(parents=True, exist_ok=True)
         site.archive.path_of(stray).write_bytes(b"x")
-    assert [one for one in amiss(site) if "unknown-file" not in one] == []
-    assert len(amiss(site)) == 2
+    assert [one for one in fsck_lines(site) if "unknown-file" not in one] == []
+    assert len(fsck_lines(site)) == 2
     dropped = [one.name for one in site.drop(0, scan_entries(site.rows))]
     assert "c1/g2-gz/site.warc.zst" in dropped
     assert sorted(f.name for f in site.archive.list()) == sorted([*now, *map(sidecar_name, now)])
-    assert amiss(site) == []
+    assert fsck_lines(site) == []
 
 
 def test_a_crawl_is_taken_out_whole(site: Scene) -> None:
     recompress(site, "zst", "c3")
     Remover(site.rows, site.archive, Actor()).take_out("c3", CANCEL)
     assert not [f.name for f in site.archive.list() if f.name.startswith("c3/")]
-    assert amiss(site) == []
+    assert fsck_lines(site) == []
 
 
 def test_landing_the_same_file_again(site: Scene) -> None:
@@ -246,7 +237,7 @@ def test_backup_and_what_it_is_restored_to(site: Scene, tmp_path: Path) -> None:
         assert names(again) == names(site)
         assert records(again) == records(site)
         assert found_by_lines(again) == found_by_lines(site)
-        assert amiss(again) == []
+        assert fsck_lines(again) == []
 
 
 def test_exported_files_have_the_names_that_they_should(site: Scene, tmp_path: Path) -> None:
@@ -266,66 +257,59 @@ def test_exported_files_have_the_names_that_they_should(site: Scene, tmp_path: P
     assert b"revisit" not in content(path.read_bytes())
 
 
-def test_exported_files_of_one_name(tmp_path: Path) -> None:
-    with make_scene(tmp_path) as scene:
-        folder = scene.crawls / "c1"
-        data = gzip.decompress((folder / "part-1.warc.gz").read_bytes())
-        (folder / "part-0.warc.zst").write_bytes(in_frames([data]))
-        scene.land(1)
-        recompress(scene, "zst")
-        export(scene.rows, scene.archive, "c1", tmp_path / "c1.wacz")
-        found = sorted(path.name for path in archives(tmp_path / "c1.wacz", tmp_path / "out"))
-        assert len(set(found)) == 3
-        assert {name.rpartition(".")[2] for name in found} == {"zst"}
+def test_exported_files_of_one_name(tmp_path: Path, scene: Scene) -> None:
+    folder = scene.crawls / "c1"
+    data = gzip.decompress((folder / "part-1.warc.gz").read_bytes())
+    (folder / "part-0.warc.zst").write_bytes(in_frames([data]))
+    scene.land(1)
+    recompress(scene, "zst")
+    export(scene.rows, scene.archive, "c1", tmp_path / "c1.wacz")
+    found = sorted(path.name for path in archives(tmp_path / "c1.wacz", tmp_path / "out"))
+    assert len(set(found)) == 3
+    assert {name.rpartition(".")[2] for name in found} == {"zst"}
 
 
 def test_sidecar_and_rows_are_made_again(site: Scene) -> None:
-    from pinakes.ingest.fsck.check import Fsck
 
     recompress(site, "zst")
     lines = found_by_lines(site)
     name = names(site)[1]
     site.archive.delete(sidecar_name(name))
-    for finding in Fsck(site.rows, site.archive, Actor()).findings():
-        assert finding.code == "sidecar-missing"
-        assert finding.mend is not None
-        finding.mend()
-    assert (amiss(site), found_by_lines(site)) == ([], lines)
+    assert {finding.code for finding in look(site, repair=True)} == {"sidecar-missing"}
+    assert (fsck_lines(site), found_by_lines(site)) == ([], lines)
 
 
 # --- what stays
 
 
 @BY
-def test_what_is_damaged_stays(tmp_path: Path, runner: str | None) -> None:
-    with make_scene(tmp_path) as scene:
-        scene.land(1)
-        path = scene.archive.path_of("c1/part-1.warc.gz")
-        whole = path.read_bytes()
-        path.write_bytes(whole[:-30] + b"x" + whole[-29:])
-        said = outcomes(recompress(scene, "zst", runner=runner))
-        assert said["c1/part-0.warc.gz"] == "written"
-        assert "not what was stored" in said["c1/part-1.warc.gz"]
-        assert names(scene)[1] == "c1/part-1.warc.gz"
-        path.write_bytes(whole)
-        assert set(outcomes(recompress(scene, "zst", runner=runner)).values()) == {
-            "left",
-            "written",
-        }
-        assert amiss(scene) == []
+def test_what_is_damaged_stays(scene: Scene, runner: str | None) -> None:
+    scene.land(1)
+    path = scene.archive.path_of("c1/part-1.warc.gz")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30] + b"x" + whole[-29:])
+    said = outcomes(recompress(scene, "zst", runner=runner))
+    assert said["c1/part-0.warc.gz"] == "written"
+    assert "not what was stored" in said["c1/part-1.warc.gz"]
+    assert names(scene)[1] == "c1/part-1.warc.gz"
+    path.write_bytes(whole)
+    assert set(outcomes(recompress(scene, "zst", runner=runner)).values()) == {
+        "left",
+        "written",
+    }
+    assert fsck_lines(scene) == []
 
 
 @BY
-def test_what_landed_damaged_stays(tmp_path: Path, runner: str | None) -> None:
-    with make_scene(tmp_path) as scene:
-        path = scene.crawls / "c1" / "part-1.warc.gz"
-        data = path.read_bytes()
-        path.write_bytes(data[:-8] + bytes(4) + data[-4:])
-        scene.land(1)
-        said = outcomes(recompress(scene, "zst", runner=runner))
-        assert "damaged" in said["c1/part-1.warc.gz"]
-        assert names(scene) == ["c1/g2-gz/part-0.warc.zst", "c1/part-1.warc.gz"]
-        assert [f.name for f in scene.archive.list() if "g2-gz/part-1" in f.name] == []
+def test_what_landed_damaged_stays(scene: Scene, runner: str | None) -> None:
+    path = scene.crawls / "c1" / "part-1.warc.gz"
+    data = path.read_bytes()
+    path.write_bytes(data[:-8] + bytes(4) + data[-4:])
+    scene.land(1)
+    said = outcomes(recompress(scene, "zst", runner=runner))
+    assert "damaged" in said["c1/part-1.warc.gz"]
+    assert names(scene) == ["c1/g2-gz/part-0.warc.zst", "c1/part-1.warc.gz"]
+    assert [f.name for f in scene.archive.list() if "g2-gz/part-1" in f.name] == []
 
 
 def test_messages_name_the_generation_that_was_read(tmp_path: Path) -> None:
@@ -350,39 +334,35 @@ def test_messages_name_the_generation_that_was_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", FORMS)
-def test_what_begins_with_damage_is_in_no_compression(tmp_path: Path, ending: str) -> None:
-    with make_scene(tmp_path) as scene:
-        path = scene.crawls / "c1" / "part-1.warc.gz"
-        path.write_bytes(b"junk" + path.read_bytes())
-        scene.land(1)
-        said = outcomes(recompress(scene, ending))
-        assert "begins with bytes that are no compressed member" in said["c1/part-1.warc.gz"]
-        assert names(scene)[-1] == "c1/part-1.warc.gz"
+def test_what_begins_with_damage_is_in_no_compression(scene: Scene, ending: str) -> None:
+    path = scene.crawls / "c1" / "part-1.warc.gz"
+    path.write_bytes(b"junk" + path.read_bytes())
+    scene.land(1)
+    said = outcomes(recompress(scene, ending))
+    assert "begins with bytes that are no compressed member" in said["c1/part-1.warc.gz"]
+    assert names(scene)[-1] == "c1/part-1.warc.gz"
 
 
-def test_names_that_cannot_tell(tmp_path: Path) -> None:
-    with make_scene(tmp_path) as scene:
-        folder = scene.crawls / "c1"
-        data = (folder / "part-0.warc.gz").read_bytes()
-        (folder / "PART.WARC.GZ").write_bytes(data)
-        (folder / "plain.warc").write_bytes(
-            gzip.decompress((folder / "part-1.warc.gz").read_bytes())
-        )
-        scene.land(1)
-        before = records(scene)
-        said = outcomes(recompress(scene, "zst"))
-        assert "none could tell its compression" in said["c1/PART.WARC.GZ"]
-        assert names(scene) == [
-            "c1/PART.WARC.GZ",
-            "c1/g2-gz/part-0.warc.zst",
-            "c1/g2-gz/part-1.warc.zst",
-            "c1/g2-plain/plain.warc.zst",
-        ]
-        assert recompress(scene, "gz")
-        assert names(scene)[3] == "c1/g3-plain/plain.warc.gz"
-        recompress(scene, "plain")
-        assert names(scene)[3] == "c1/g4/plain.warc"
-        assert (records(scene), amiss(scene)) == (before, [])
+def test_names_that_cannot_tell(scene: Scene) -> None:
+    folder = scene.crawls / "c1"
+    data = (folder / "part-0.warc.gz").read_bytes()
+    (folder / "PART.WARC.GZ").write_bytes(data)
+    (folder / "plain.warc").write_bytes(gzip.decompress((folder / "part-1.warc.gz").read_bytes()))
+    scene.land(1)
+    before = records(scene)
+    said = outcomes(recompress(scene, "zst"))
+    assert "none could tell its compression" in said["c1/PART.WARC.GZ"]
+    assert names(scene) == [
+        "c1/PART.WARC.GZ",
+        "c1/g2-gz/part-0.warc.zst",
+        "c1/g2-gz/part-1.warc.zst",
+        "c1/g2-plain/plain.warc.zst",
+    ]
+    assert recompress(scene, "gz")
+    assert names(scene)[3] == "c1/g3-plain/plain.warc.gz"
+    recompress(scene, "plain")
+    assert names(scene)[3] == "c1/g4/plain.warc"
+    assert (records(scene), fsck_lines(scene)) == (before, [])
 
 
 def test_plan_says_what_it_would_save_and_changes_nothing(site: Scene) -> None:
@@ -410,7 +390,7 @@ def test_the_dictionary_that_the_collection_keeps(site: Scene, runner: str | Non
     for name in names(site):
         with opened(site, name) as source:
             assert dictionary_of(source).dictionary_id == kept.dictionary_id
-    assert (records(site), amiss(site)) == (before, [])
+    assert (records(site), fsck_lines(site)) == (before, [])
     site.archive.path_of(kept.name).write_bytes(dictionary(1))
     with pytest.raises(DigestMismatch, match="named after"):
         in_zstd_as_kept(site.archive, COLLECTION, 9)
@@ -469,7 +449,7 @@ def test_a_claim_that_is_lost(site: Scene, runner: str | None, step: str) -> Non
     release_claim(site.rows, taken[0])
     recompress(site, "zst", "c2")
     assert names(site)[0] == "c1/site.warc.gz"
-    assert (records(site), amiss(site)) == (before, [])
+    assert (records(site), fsck_lines(site)) == (before, [])
 
 
 # --- killed
@@ -508,18 +488,14 @@ def test_killed_at_any_step_and_run_again(
         before = records(scene)
     then, _, again = then.partition(" ")
     form = then if again else "zst"
-    for step in count(0, stride):
-        folder = tmp_path / str(step)
-        with copied_scene(made, folder):
-            pass
 
-        def work(folder: Path = folder, step: int = step) -> None:
-            with make_scene(folder, ()) as scene:
-                recompress(
-                    scene, form, "c1", "c2", again=bool(again), runner=runner, at=kill_at(step)
-                )
+    def work(scene: Scene, at: At) -> None:
+        recompress(scene, form, "c1", "c2", again=bool(again), runner=runner, at=at)
 
-        died = in_child(work) == KILLED
+    least = 30 if runner is None else 20
+    for step, folder, died in deaths(
+        tmp_path, in_scene(work), made=made, stride=stride, more_than=least
+    ):
         with make_scene(folder, ()) as scene:
             if died:
                 readable(scene, before)
@@ -534,13 +510,9 @@ def test_killed_at_any_step_and_run_again(
             if again:
                 assert [generation_of(name).number for name in names(scene)] == [2, 2, 3, 3], step
             assert records(scene) == before, step
-            assert amiss(scene) == [], step
+            assert fsck_lines(scene) == [], step
             assert not [e for e in scan_entries(scene.rows) if e.claim and e.claim.expires_ms]
             assert not list((scene.archive.folder / ".landing").glob("*"))
-        shutil.rmtree(folder)
-        if not died:
-            break
-    assert step > (30 if runner is None else 20)
 
 
 @STRIDE
@@ -561,16 +533,16 @@ def test_dropping_old_generations_that_fails_at_any_call(
     for number in count(1, stride):
         folder = tmp_path / str(number)
         with copied_scene(tmp_path / "made", folder) as scene:
-            failing = FailingArchiveStore(scene.archive, number, applied=applied)
+            failing = failing_archive(scene.archive, number, applied=applied)
             with suppress(StoreUnavailable):
                 list(scene.drop(0, scan_entries(scene.rows), failing))
             readable(scene, before)
             # Noted as dropped, and not deleted yet; or its sidecar alone is.
             left = (": generation-back: superseded", ": sidecar-missing: superseded")
-            assert all(any(words in line for words in left) for line in amiss(scene))
+            assert all(any(words in line for words in left) for line in fsck_lines(scene))
             list(scene.drop(0, scan_entries(scene.rows)))
             assert len(list(scene.archive.list())) == 2 * len(now)
-            assert (names(scene), amiss(scene)) == (now, [])
+            assert (names(scene), fsck_lines(scene)) == (now, [])
         shutil.rmtree(folder)
         if failing.calls < number:
             break
@@ -590,23 +562,20 @@ def test_verb_killed_at_any_call_that_writes(
 ) -> None:
     with copied_scene(made, tmp_path / "whole") as scene:
         before = records(scene)
-    words = ["--min-file-saving", "0", *words]
-    for step in count(0, stride):
-        folder = tmp_path / str(step)
-        with copied_scene(made, folder):
-            pass
-        store = folder / "store"
-        died = dies(["zstd", "compress", "c2", "--store", store, *words], store / "archive", step)
+
+    def call(folder: Path, *more: str) -> list[str]:
+        options = ["--min-file-saving", "0", *words, *more]
+        return ["zstd", "compress", "c2", "--store", str(folder / "store"), *options]
+
+    for step, folder, _ in deaths_of_verb(
+        tmp_path, call, made=made, below="store/archive", stride=stride, more_than=30
+    ):
         with make_scene(folder, ()) as scene:
             readable(scene, before)
             wanted = [name for name in names(scene) if name.startswith("c1/")]
             wanted += ["c2/g3-gz/part-0.warc.zst", "c2/g3-gz/part-1.warc.zst"]
-            assert main(["zstd", "compress", "c2", "-q", "--store", str(store), *words]) == 0
-            assert (names(scene), records(scene), amiss(scene)) == (wanted, before, []), step
-        shutil.rmtree(folder)
-        if not died:
-            break
-    assert step > 30
+            assert main(call(folder, "-q")) == 0
+            assert (names(scene), records(scene), fsck_lines(scene)) == (wanted, before, []), step
 
 
 def readable(scene: Scene, before: dict[str, list[tuple[bytes, bytes]]]) -> None:
@@ -615,21 +584,20 @@ def readable(scene: Scene, before: dict[str, list[tuple[bytes, bytes]]]) -> None
     assert len(found_by_lines(scene)) == 24
 
 
-def test_frames_and_members_that_records_share_are_parted(tmp_path: Path) -> None:
-    with make_scene(tmp_path) as scene:
-        folder = scene.crawls / "c1"
-        content = gzip.decompress((folder / "part-0.warc.gz").read_bytes())
-        (folder / "part-0.warc.gz").write_bytes(gzip.compress(content))
-        (folder / "part-1.warc.gz").unlink()
-        (folder / "shared.warc.zst").write_bytes(frame(content.replace(b"/0", b"/100")))
-        scene.land(1)
-        before, lines = records(scene), found_by_lines(scene)
-        recompress(scene, "zst")
-        assert names(scene) == ["c1/g2-gz/part-0.warc.zst", "c1/shared.warc.zst"]
-        recompress(scene, "gz")
-        assert names(scene) == ["c1/g3/part-0.warc.gz", "c1/g2-zst/shared.warc.gz"]
-        assert (records(scene), amiss(scene)) == (before, [])
-        assert len(found_by_lines(scene)) > len(lines)
+def test_frames_and_members_that_records_share_are_parted(scene: Scene) -> None:
+    folder = scene.crawls / "c1"
+    content = gzip.decompress((folder / "part-0.warc.gz").read_bytes())
+    (folder / "part-0.warc.gz").write_bytes(gzip.compress(content))
+    (folder / "part-1.warc.gz").unlink()
+    (folder / "shared.warc.zst").write_bytes(frame(content.replace(b"/0", b"/100")))
+    scene.land(1)
+    before, lines = records(scene), found_by_lines(scene)
+    recompress(scene, "zst")
+    assert names(scene) == ["c1/g2-gz/part-0.warc.zst", "c1/shared.warc.zst"]
+    recompress(scene, "gz")
+    assert names(scene) == ["c1/g3/part-0.warc.gz", "c1/g2-zst/shared.warc.gz"]
+    assert (records(scene), fsck_lines(scene)) == (before, [])
+    assert len(found_by_lines(scene)) > len(lines)
 
 
 def test_dictionary_of_another_process(site: Scene) -> None:
@@ -637,7 +605,7 @@ def test_dictionary_of_another_process(site: Scene) -> None:
     form = in_zstd(9, None)
     assert in_child(lambda: recompress(site, form, at=kill_at(5))) == KILLED
     recompress(site, "zst")
-    assert amiss(site) == []
+    assert fsck_lines(site) == []
 
 
 # --- whatever comes after what
@@ -677,7 +645,7 @@ def test_records_stay_and_are_found_whatever_is_done(layout: str, acts: list[str
         before = records(scene)
         recompress(scene, landed)
         assert records(scene) == before
-        assert amiss(scene) == []
+        assert fsck_lines(scene) == []
         assert {generation_of(name).ending for name in names(scene)} == {None}
 
 
@@ -695,6 +663,6 @@ def test_what_an_older_version_wrote(site: Scene) -> None:
                     site.rows.mutate(table, [Put(row.key, {column: value}, when)])
                     older += value != cell.value
     assert older > 6
-    assert (found_by_lines(site), amiss(site)) == (lines, [])
+    assert (found_by_lines(site), fsck_lines(site)) == (lines, [])
     recompress(site, "zst")
-    assert (found_by_lines(site), amiss(site)) == (lines, [])
+    assert (found_by_lines(site), fsck_lines(site)) == (lines, [])

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
 
 import pytest
-from failing_row_store import FailingRowStore
+from failing_store import failing_rows
 from row_store_contract import RowStoreContract
 from store_openers import SCHEMA, EmbeddedOpener
 
 from pinakes.errors import StoreUnavailable
 from pinakes.row_store.port import Put, RowStore, get_row
+from pinakes.row_store.sqlite.file import translated
 
 CLAIM, STATE = b"l:claim", b"l:state"
 
@@ -57,14 +59,14 @@ def test_failing_at_every_call(tmp_path: Path, applied: bool) -> None:
 
     stores = fresh()
     with closing(next(stores)) as store:
-        whole = FailingRowStore(store, 0)
+        whole = failing_rows(store, 0)
         act(whole, b"1")
         wanted = contents(store)
     assert whole.calls == 8
     for fail_at in range(1, whole.calls + 1):
         with closing(next(stores)) as store:
             with pytest.raises(StoreUnavailable, match=f"call {fail_at} fails"):
-                act(FailingRowStore(store, fail_at, applied=applied), b"1")
+                act(failing_rows(store, fail_at, applied=applied), b"1")
             act(store, b"2")
             assert contents(store) == wanted
 
@@ -74,5 +76,23 @@ class TestFailingStoreThatDoesNotFail(RowStoreContract):
 
     @pytest.fixture
     def store(self, opener: EmbeddedOpener) -> Iterator[RowStore]:
-        with closing(FailingRowStore(opener.open(), 0)) as store:
+        with closing(failing_rows(opener.open(), 0)) as store:
             yield store
+
+
+# --- Errors of SQLite that tests cannot bring about come out as ours
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        # SQLITE_PROTOCOL: another process is suspended while it begins to write.
+        ("locking protocol", "another process stands still"),
+        ("database is locked", "another process has been writing for too long"),
+        ("database or disk is full", "the disk is full"),
+        ("disk I/O error", "the disk failed"),
+    ],
+)
+def test_errors_are_named_with_what_to_do(words: str, advice: str) -> None:
+    with pytest.raises(StoreUnavailable, match=advice), translated(Path("rows.sqlite")):
+        raise sqlite3.OperationalError(words)

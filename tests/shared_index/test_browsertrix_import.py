@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from failing_row_store import FailingRowStore
+from failing_store import failing_rows
 from importing import COLLECTION, import_all
 from landed_stores import LandedStore
 from packages import members_of, write_package
@@ -336,7 +336,7 @@ def test_our_store_gone_at_any_call_is_completed(
         crawler.add(sha256_text(b"%d" % n), f"{SITE}{n}", "20260102030420", 900)
     for call in itertools.count(1):
         store = LandedStore(tmp_path / f"store-{call}")
-        failing = FailingRowStore(store.rows, call, applied=applied)
+        failing = failing_rows(store.rows, call, applied=applied)
         try:
             import_from(redis.url, failing)
         except StoreUnavailable:

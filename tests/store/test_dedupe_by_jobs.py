@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from agreement import check_references
-from killing import KILLED, in_child, kill_at
+from killing import KILLED, in_child
 from scenes import Scene, copied_scene, write_crawl
 from tasks_here import TasksHere
 
@@ -94,33 +94,6 @@ def test_files_that_were_rewritten_before_are_read_as_they_are(
     report = scene.dedupe(act="dedupe-c", runner="inline")
     assert (report.refs.records, report.problems) == (12, [])
     assert check_references(scene) == 8 + 12
-
-
-# leased; noted as decided on, decided, pinned; wave written, validated, noted; for each of two
-# files: sidecar published, published, locations, marked, moved; wave committed; reported; lease
-# released.
-STEPS = 20
-
-
-@pytest.mark.parametrize(
-    ("first", "later"),
-    [("here", "here"), ("here", None), (None, "here")],
-    ids=["by-tasks", "by-tasks-then-in-process", "in-process-then-by-tasks"],
-)
-def test_killed_at_every_step_and_taken_up_by_either_way(
-    tmp_path: Path,
-    landed_folder: Path,
-    undisturbed: dict[str, object],
-    first: str | None,
-    later: str | None,
-) -> None:
-    for step in range(STEPS + 1):
-        folder = tmp_path / str(step)
-        with copied_scene(landed_folder, folder) as scene:
-            died = in_child(lambda: scene.dedupe(runner=first, at=kill_at(step)))  # noqa: B023
-            assert died == (KILLED if step < STEPS else 0)
-            scene.dedupe(runner=later)
-            assert scene.state() == undisturbed, f"killed at step {step}"
 
 
 Fails = Callable[[str], None]

@@ -9,13 +9,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from fsck_here import codes
 from row_damage import KINDS, Harmed, Kind
 from scenes import BY_ID, Scene, copied_scene, make_scene, write_late_crawl
 from taken_down import key_of, withdraw
-
-from pinakes.acts.actor import Actor
-from pinakes.ingest.fsck.check import Fsck
-from pinakes.ingest.fsck.findings import CODES
 
 OF_EACH_KIND = 60
 
@@ -31,7 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_late_crawl(scene, BY_ID)
         scene.land(5)
         [*_] = withdraw(scene, key_of(scene, 0, 2))
-        assert look(scene) == []
+        assert codes(scene) == []
     return folder
 
 
@@ -41,33 +38,23 @@ def scene(made: Path, tmp_path: Path) -> Iterator[Scene]:
         yield copied
 
 
-def look(scene: Scene, *, repair: bool = False) -> list[str]:
-    found = []
-    for finding in Fsck(scene.rows, scene.archive, Actor(), full=True).findings():
-        assert finding.code in CODES
-        found.append(finding.code)
-        if repair and finding.mend is not None:
-            finding.mend()
-    return found
-
-
 def is_seen_through(scene: Scene, name: str, kind: Kind, seed: int) -> None:
     """One damage: found, mended or left, and put right."""
     harmed = Harmed(scene.folder / "store", Random(f"{name} {seed}"))
     before = harmed.content()
     kind.damage(harmed)
     assert harmed.content() != before or name.startswith(("sidecar", "old"))
-    found = set(look(scene))
+    found = set(codes(scene))
     assert found & kind.codes, f"{name}, {seed}: {found}"
-    look(scene, repair=True)
+    codes(scene, repair=True)
     if kind.is_mended:
-        assert look(scene) == [], f"{name}, {seed}"
+        assert codes(scene) == [], f"{name}, {seed}"
         assert kind.told(harmed.content()) == kind.told(before)
     else:
-        assert set(look(scene)) & kind.codes
+        assert set(codes(scene)) & kind.codes
     harmed.put_back()
     assert harmed.content() == before, f"{name}, {seed}"
-    assert look(scene) == [], f"{name}, {seed}"
+    assert codes(scene) == [], f"{name}, {seed}"
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -9,7 +9,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from killing import KILLED, dies, in_child
+from fsck_here import codes, look
+from killing import KILLED, deaths_of_verb, in_child
 from scenes import COLLECTION, Scene, land_late_revisit, make_scene
 
 from pinakes.acts.actor import Actor
@@ -28,7 +29,6 @@ from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.generation_names import generation_file, generation_of
-from pinakes.ingest.fsck.check import Fsck
 from pinakes.ingest.fsck.undoing import Undoer
 from pinakes.row_store.port import Put
 
@@ -42,15 +42,6 @@ def deduped(scene: Scene) -> Scene:
     land_late_revisit(scene)
     scene.dedupe(act="dedupe-b")
     return scene
-
-
-def mend(scene: Scene, *, full: bool = True) -> list[str]:
-    found = []
-    for finding in Fsck(scene.rows, scene.archive, Actor(), full=full).findings():
-        found.append(finding.code)
-        if finding.mend is not None:
-            finding.mend()
-    return found
 
 
 def sidecar_of(scene: Scene, name: str) -> str:
@@ -78,10 +69,10 @@ def test_a_sidecar_is_made_anew(deduped: Scene, harm, code: str, old_ones: bool)
     rows, state = sidecars(deduped), deduped.state()
     for name in REWRITTEN:
         harm(sidecar_of(deduped, name))
-    assert mend(deduped) == [code, code]
+    assert codes(deduped, repair=True) == [code, code]
     assert sidecars(deduped) == rows
     assert deduped.state() == state
-    assert mend(deduped) == []
+    assert codes(deduped, repair=True) == []
 
 
 def test_sidecars_name_their_files(deduped: Scene) -> None:
@@ -125,7 +116,7 @@ def test_superseded_generation_is_checked(  # type: ignore[no-untyped-def]
         else:
             harm(str(path))
     options = {"quick": depth == "quick", "full": depth == "full"}
-    found = [*Fsck(deduped.rows, deduped.archive, Actor(), **options).findings()]
+    found = look(deduped, **options)
     codes = {finding.code for finding in found}
     if depth in when:
         # Bytes that are gone are missed by the sidecar, too.
@@ -149,17 +140,17 @@ def older_sidecars(scene: Scene) -> dict[str, list[SidecarRow]]:
 def test_the_sidecar_of_an_older_generation_is_made_anew(deduped: Scene, harm) -> None:  # type: ignore[no-untyped-def]
     rows, state = older_sidecars(deduped), deduped.state()
     harm(str(deduped.archive.path_of(sidecar_name("c2/part-1.warc.gz"))))
-    assert len(mend(deduped)) == 1
+    assert len(codes(deduped, repair=True)) == 1
     assert older_sidecars(deduped) == rows
     assert deduped.state() == state
-    assert mend(deduped) == []
+    assert codes(deduped, repair=True) == []
 
 
 def test_no_sidecar_is_made_of_a_decision_that_rows_do_not_tell(deduped: Scene) -> None:
     """A record that was a revisit in the second generation is whole again in the third."""
     name = generation_file("c2/part-1.warc.gz", 2)
     os.unlink(deduped.archive.path_of(sidecar_name(name)))
-    [finding] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
+    [finding] = look(deduped, full=True)
     mending = finding.mend
     assert (finding.code, mending is not None) == ("sidecar-missing", True)
     with pytest.raises(InputRefused, match="rows do not tell any more what was decided"):
@@ -173,7 +164,7 @@ def test_no_sidecar_is_made_of_an_older_generation_that_is_damaged(deduped: Scen
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    found = [*Fsck(deduped.rows, deduped.archive, Actor()).findings()]
+    found = look(deduped)
     assert [finding.code for finding in found] == ["checksum", "sidecar-missing"]
     mending = found[1].mend
     assert mending is not None
@@ -190,18 +181,18 @@ def test_a_sidecar_in_the_quarantine_is_named(deduped: Scene, by_undo: bool) -> 
     path = deduped.archive.path_of(name)
     away = deduped.folder / "away"
     shutil.move(path, away)
-    [_, alone] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
+    [_, alone] = look(deduped, full=True)
     assert (alone.code, alone.mend is not None) == ("sidecar-alone", True)
     repair = alone.mend() if alone.mend is not None else None
     shutil.move(away, path)
-    [finding] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
+    [finding] = look(deduped, full=True)
     assert finding.code == "sidecar-missing"
     assert f"; `pinakes fsck --undo {repair}` puts it back" in finding.message
     if by_undo:
         assert Undoer(deduped.rows, deduped.archive, Actor()).undo(str(repair)).is_whole
     else:
-        assert mend(deduped) == ["sidecar-missing"]
-    assert mend(deduped) == []
+        assert codes(deduped, repair=True) == ["sidecar-missing"]
+    assert codes(deduped, repair=True) == []
     assert older_sidecars(deduped) == rows
     assert deduped.state() == state
 
@@ -217,16 +208,16 @@ def test_damaged_generation_is_named_with_what_is_still_whole(
     path = deduped.archive.path_of(generation_file(name, 2))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 3])
-    [finding] = Fsck(deduped.rows, deduped.archive, Actor(), full=True).findings()
+    [finding] = look(deduped, full=True)
     assert (finding.code, finding.mend) == ("checksum", None)
     assert (f"generation 1 ({name}) still has the records whole" in finding.message) == old_ones
     command = "`pinakes dedupe --all --collection news --drop-old --grace 0` mends the file"
     assert (command in finding.message) == old_ones
     assert "--accept" in finding.message
-    [quick] = Fsck(deduped.rows, deduped.archive, Actor(), quick=True).findings()
+    [quick] = look(deduped, quick=True)
     assert (f"generation 1 ({name}) may have the records whole" in quick.message) == old_ones
     path.write_bytes(whole)
-    assert mend(deduped) == []
+    assert codes(deduped, repair=True) == []
     assert (sidecars(deduped), deduped.state()) == (rows, state)
 
 
@@ -236,8 +227,8 @@ def test_exchanged_sidecars_of_generations_are_mended(deduped: Scene) -> None:
     os.rename(first, f"{first}.aside")
     os.rename(second, first)
     os.rename(f"{first}.aside", second)
-    assert mend(deduped, full=False) == ["sidecar-other"] * 2
-    assert mend(deduped) == []
+    assert codes(deduped, repair=True, full=False) == ["sidecar-other"] * 2
+    assert codes(deduped, repair=True) == []
     assert (sidecars(deduped), deduped.state()) == (rows, state)
 
 
@@ -250,8 +241,8 @@ def test_sidecar_of_an_older_version_is_proven_by_its_records(deduped: Scene) ->
     with sqlite3.connect(deduped.folder / "store" / "rows.sqlite") as connection:
         connection.execute("DELETE FROM digests")
     connection.close()
-    assert set(mend(deduped)) == {"rows-missing"}
-    assert mend(deduped) == []
+    assert set(codes(deduped, repair=True)) == {"rows-missing"}
+    assert codes(deduped, repair=True) == []
     assert (sidecars(deduped), deduped.state()) == (rows, kept)
     assert read_sidecar_of(sidecar_of(deduped, name)) is None
 
@@ -273,7 +264,7 @@ def test_killed_drop_is_finished_by_the_next(
         killing.setattr(deduped.archive, "delete", delete_or_die)
         assert in_child(lambda: list(deduped.drop(0, entries))) == KILLED
     list(deduped.drop(0, entries))
-    assert mend(deduped) == []
+    assert codes(deduped, repair=True) == []
     current = {entry.stored_name for entry in entries}
     there = {stored.name for stored in deduped.archive.list("c2")}
     assert there == current | set(map(sidecar_name, current))
@@ -285,8 +276,8 @@ def test_lost_rows_come_back_with_their_marks(deduped: Scene) -> None:
         keys = (b"org,example)/4 2022", b"org,example)/4 2023")
         connection.execute("DELETE FROM captures WHERE row >= ? AND row < ?", keys)
     connection.close()
-    assert mend(deduped) == ["rows-missing"]
-    assert mend(deduped) == []
+    assert codes(deduped, repair=True) == ["rows-missing"]
+    assert codes(deduped, repair=True) == []
     assert deduped.state() == before
 
 
@@ -298,8 +289,8 @@ def test_where_a_record_lay_first_is_lost_with_its_row_and_file(deduped: Scene) 
     with sqlite3.connect(deduped.folder / "store" / "rows.sqlite") as connection:
         connection.execute("DELETE FROM captures WHERE row = ?", (key,))
     connection.close()
-    assert mend(deduped) == ["rows-missing"]
-    assert mend(deduped) == []
+    assert codes(deduped, repair=True) == ["rows-missing"]
+    assert codes(deduped, repair=True) == []
     current = max(now.locations)
     assert get_captures(deduped.rows, [key])[key].locations == {current: now.locations[current]}
 
@@ -309,7 +300,7 @@ def test_an_original_that_is_a_revisit_itself_is_found(deduped: Scene) -> None:
     assert duplicate.original_key is not None
     mark = encode_cell(DedupeMark(run="dedupe-a", hash_extension=0, copy_number=2))
     deduped.rows.mutate("captures", [Put(duplicate.original_key, {DedupeMark.COLUMN: mark}, 1)])
-    [found] = Fsck(deduped.rows, deduped.archive, Actor()).findings()
+    [found] = look(deduped)
     assert (found.code, found.mend) == ("reference", None)
     at = f"the revisit at offset {duplicate.offset}"
     assert found.message == f"the original of {at} is a revisit itself"
@@ -320,18 +311,24 @@ def test_killed_at_every_step_and_run_again(deduped: Scene, tmp_path: Path) -> N
     for name in REWRITTEN:
         os.unlink(sidecar_of(deduped, name))
     deduped.rows.close()
-    for step in range(1 << 30):
-        folder = tmp_path / str(step)
-        shutil.copytree(deduped.folder / "store", folder / "store")
-        died = dies(["fsck", "--repair", "--store", folder / "store"], folder, step, well=1)
-        with make_scene(folder, crawls=()) as scene:
-            assert set(mend(scene, full=False)) <= {"sidecar-missing", "dead-claim", "aside"}
-            assert mend(scene) == []
+    for _, folder, _ in deaths_of_verb(
+        tmp_path / "killed",
+        lambda folder: ["fsck", "--repair", "--store", folder],
+        made=deduped.folder / "store",
+        well=1,
+        more_than=len(REWRITTEN) * 3,
+    ):
+        folder.rename(folder.with_name("store"))
+        with make_scene(folder.parent, crawls=()) as scene:
+            assert set(codes(scene, repair=True, full=False)) <= {
+                "sidecar-missing",
+                "dead-claim",
+                "aside",
+            }
+            assert codes(scene, repair=True) == []
             assert sidecars(scene) == rows
             assert scene.state() == state
-        if not died:
-            break
-    assert step > len(REWRITTEN) * 3
+        folder.with_name("store").rename(folder)
 
 
 def test_a_generation_that_no_run_has_committed_is_named(deduped: Scene) -> None:
@@ -341,10 +338,10 @@ def test_a_generation_that_no_run_has_committed_is_named(deduped: Scene) -> None
     left = generation_file(name, last + 1)
     deduped.archive.path_of(left).parent.mkdir(parents=True)
     shutil.copy(deduped.archive.path_of(generation_file(name, last)), deduped.archive.path_of(left))
-    findings = list(Fsck(deduped.rows, deduped.archive, Actor()).findings())
+    findings = look(deduped)
     assert [(found.code, found.file, found.mend) for found in findings] == [
         ("unknown-file", left, None)
     ]
     assert "a later generation than the catalogue knows" in findings[0].message
     Actor().lease(deduped.rows, COLLECTION, act="dedupe-c")
-    assert mend(deduped) == []
+    assert codes(deduped, repair=True) == []

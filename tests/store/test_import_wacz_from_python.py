@@ -7,16 +7,14 @@ from typing import Any
 
 import pytest
 from importing import entry_of, write_manifest, write_wacz
-from ingest_processes import contents
+from ingest_processes import contents_of
 from killing import KILLED, in_child, kill_at
 from landed_stores import page
 from verbs_here import call_here
 
 from pinakes import open_store
 from pinakes.application.wacz_told import WaczImported, WaczKnown
-from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 NAMES = "abc"
 
@@ -35,21 +33,13 @@ def by_verb(manifest: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     folder = tmp_path_factory.mktemp("by-verb")
     assert call_here(folder, "init", "--store", "store").returncode == 0
     assert call_here(folder, "import-wacz", str(manifest), "--store", "store").returncode == 0
-    return found(folder / "store")
+    return contents_of(folder / "store")
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     with open_store(tmp_path / "store", create=True):
         return tmp_path / "store"
-
-
-def found(store: Path) -> dict[str, Any]:
-    rows = EmbeddedRowStore(store / "rows.sqlite")
-    try:
-        return contents(rows, LocalArchiveStore(store / "archive"))
-    finally:
-        rows.close()
 
 
 def test_as_the_verb(store: Path, manifest: Path, by_verb: dict[str, Any]) -> None:
@@ -62,7 +52,7 @@ def test_as_the_verb(store: Path, manifest: Path, by_verb: dict[str, Any]) -> No
     assert (run.is_well, run.problems, run.missing) == (True, [], {})
     assert (again.imported, again.were_there) == (0, 3)
     assert [type(one) for one in told] == [WaczImported] * 3 + [WaczKnown] * 3
-    assert found(store) == by_verb
+    assert contents_of(store) == by_verb
 
 
 def test_what_a_manifest_names_no_more(store: Path, manifest: Path, tmp_path: Path) -> None:
@@ -99,5 +89,5 @@ def test_killed_in_the_middle_it_goes_on(
     with open_store(store) as opened:
         run = opened.import_wacz(resume=True)
     assert (run.imported, run.problems) == (len(NAMES) - number - 1, [])
-    assert found(store) == by_verb
+    assert contents_of(store) == by_verb
     assert call_here(store.parent, "fsck", "--full", "--store", str(store)).returncode == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ingest_processes import contents, each_record_once
+from ingest_processes import contents_of
 from killing import KILLED, in_child, kill_at
 from scenes import write_crawl
 from verbs_here import call_here
@@ -14,9 +14,7 @@ from verbs_here import call_here
 from pinakes import PinakesError, open_store
 from pinakes.application.landing_loop import Arrived
 from pinakes.application.told import Others, Skipped
-from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 FILES = 3
 
@@ -34,22 +32,13 @@ def by_verb(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     assert call_here(folder, "init", "--store", "store").returncode == 0
     done = call_here(folder, "ingest", str(crawl), "--crawl", "c", "--store", "store")
     assert done.returncode == 0
-    return found(folder / "store")
+    return contents_of(folder / "store")
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     with open_store(tmp_path / "store", create=True):
         return tmp_path / "store"
-
-
-def found(store: Path) -> dict[str, Any]:
-    rows = EmbeddedRowStore(store / "rows.sqlite")
-    try:
-        assert each_record_once(rows)
-        return contents(rows, LocalArchiveStore(store / "archive"))
-    finally:
-        rows.close()
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -68,7 +57,7 @@ def test_as_the_verb(store: Path, crawl: Path, by_verb: dict[str, Any], jobs: in
     assert sorted(one.landed.archive_file for one in told if isinstance(one, Arrived)) == [
         name for _, name in plan.files()
     ]
-    assert found(store) == by_verb
+    assert contents_of(store) == by_verb
 
 
 def test_what_does_not_land_is_a_problem(store: Path, crawl: Path, tmp_path: Path) -> None:
@@ -125,5 +114,5 @@ def test_killed_in_the_middle_it_goes_on(
     with open_store(store) as opened:
         run = opened.ingest(crawl, "c")
     assert (run.files + run.were_there, run.problems) == (FILES, [])
-    assert found(store) == by_verb
+    assert contents_of(store) == by_verb
     assert call_here(store.parent, "fsck", "--full", "--store", str(store)).returncode == 0

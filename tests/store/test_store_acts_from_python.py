@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ingest_processes import contents
+from ingest_processes import contents_of
 from killing import KILLED, in_child, kill_at
 from scenes import make_scene
 from verbs_here import call_here
 
 from pinakes import PinakesError, open_store, restore_backup
-from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
 from pinakes.hbase_schema.name_keys import encode_crawl_key
 from pinakes.row_store.port import Delete
@@ -43,14 +42,6 @@ def by_verb(store: Path, *words: str) -> list[dict[str, Any]]:
     done = call_here(store.parent, *words, "--json", "--store", str(store))
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def found(store: Path) -> dict[str, Any]:
-    rows = EmbeddedRowStore(store / "rows.sqlite")
-    try:
-        return contents(rows, LocalArchiveStore(store / "archive"))
-    finally:
-        rows.close()
 
 
 def test_crawls_and_files(landed: Path) -> None:
@@ -167,7 +158,7 @@ def test_a_store_is_made_of_its_backup(landed: Path, tmp_path: Path) -> None:
     stored = [file for file in (landed / "archive").rglob("*") if file.is_file()]
     assert (restored.facts.files, restored.problems) == (report.files, [])
     assert restored.files == len(stored)
-    assert found(tmp_path / "again") == found(landed)
+    assert contents_of(tmp_path / "again") == contents_of(landed)
     with pytest.raises(ConfigError, match="only be restored into an empty store"):
         restore_backup(tmp_path / "backup", landed)
 
@@ -186,7 +177,7 @@ def test_backup_and_restore_killed_go_on(landed: Path, tmp_path: Path, number: i
         assert opened.backup(tmp_path / "backup").went_on
     assert in_child(restores_and_dies) == KILLED
     assert restore_backup(tmp_path / "backup", tmp_path / "again").problems == []
-    assert found(tmp_path / "again") == found(landed)
+    assert contents_of(tmp_path / "again") == contents_of(landed)
 
 
 def test_what_is_found_is_mended(store: Path) -> None:

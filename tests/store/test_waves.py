@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from agreement import check_references
-from killing import KILLED, in_child, kill_at
-from scenes import COLLECTION, Scene, copied_scene, make_scene, write_crawl
+from killing import KILLED, deaths, in_child
+from scenes import COLLECTION, At, Scene, copied_scene, in_scene, make_scene, write_crawl
 
 from pinakes.cli import main
 from pinakes.dedupe.run.run_report import WANTS_ROOM
@@ -129,22 +129,22 @@ def test_file_that_never_fits_is_named_and_others_are_rewritten(
 
 
 def test_killed_at_every_step_and_run_again(
-    tmp_path: Path,
-    landed_folder: Path,
-    undisturbed: dict[str, object],
-    runner: str | None,
+    tmp_path: Path, landed_folder: Path, undisturbed: dict[str, object], runner: str | None
 ) -> None:
-    for step in range(1 << 30):
-        folder = tmp_path / str(step)
-        with copied_scene(landed_folder, folder) as scene:
-            options = {"runner": runner, "grace_ms": 0, "max_extra_bytes": BOUND}
-            died = in_child(lambda: scene.dedupe(at=kill_at(step), **options))  # noqa: B023
-            if died != KILLED:
-                break
-            scene.dedupe(**options)
-            assert current(scene.state()) == undisturbed, f"killed at step {step}"
     # Of the run itself 6; of four files 7 each, or 5 and 4 of the wave that each is.
-    assert step == (42 if runner else 34)
+    steps = 42 if runner else 34
+
+    def dedupe(scene: Scene, at: At = lambda step: None) -> None:
+        scene.dedupe(at=at, runner=runner, grace_ms=0, max_extra_bytes=BOUND)
+
+    for step, folder, died in deaths(
+        tmp_path, in_scene(dedupe), made=landed_folder, more_than=steps - 1
+    ):
+        with make_scene(folder, ()) as scene:
+            if died:
+                dedupe(scene)
+            assert current(scene.state()) == undisturbed, f"killed at step {step}"
+    assert step == steps
 
 
 def test_written_wave_is_not_written_again(

@@ -6,7 +6,7 @@ import gzip
 import io
 import random
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import zstandard
@@ -135,6 +135,14 @@ def skippable(data: bytes, *, number: int = 0) -> bytes:
 def dictionary_frame(dictionary: bytes, *, compressed: bool = False) -> bytes:
     """What a file begins with whose frames need a dictionary (warc-zstd 1.0 §4.2.1)."""
     return skippable(frame(dictionary) if compressed else dictionary, number=13)
+
+
+FORMS: dict[str, Callable[[bytes], bytes]] = {
+    "warc.gz": lambda member: member,
+    "warc.zst": lambda member: frame(gzip.decompress(member)),
+    "warc": gzip.decompress,
+}
+"""What makes of a gzip member a record of a file with this ending."""
 
 
 @lru_cache

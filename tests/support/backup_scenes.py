@@ -17,7 +17,6 @@ from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.restoring import RestoreReport, Restoring
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.hbase_schema.tables import SCHEMA_VERSION, declared_schema
-from pinakes.ingest.fsck.check import Fsck
 from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 At = Callable[[str], None]
@@ -70,11 +69,6 @@ def opened(folder: Path) -> Iterator[Scene]:
     """A restored store, to be worked with."""
     with closing(EmbeddedRowStore(folder / "store" / "rows.sqlite")) as rows:
         yield Scene(folder, rows)
-
-
-def fsck(scene: Scene) -> list[str]:
-    checking = Fsck(scene.rows, scene.archive, Actor(), full=True)
-    return [f"{found.file}: {found.code}: {found.message}" for found in checking.findings()]
 
 
 def cells(path: Path) -> set[Cell]:

@@ -9,16 +9,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from landed_stores import page
 
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.row_store.port import RowStore
+from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 URI = "http://example.org/"
@@ -102,6 +104,13 @@ def contents(rows: RowStore, archive: ArchiveStore) -> dict[str, Any]:
                     if not f.name.endswith(".parquet")],
         "sidecars": [f.name for f in archive.list() if f.name.endswith(".parquet")],
     }  # fmt: skip
+
+
+def contents_of(store: Path) -> dict[str, Any]:
+    """The same of a store in a folder, in which each record is once."""
+    with closing(EmbeddedRowStore(store / "rows.sqlite")) as rows:
+        assert each_record_once(rows)
+        return contents(rows, LocalArchiveStore(store / "archive"))
 
 
 def each_record_once(rows: RowStore) -> bool:

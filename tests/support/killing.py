@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pinakes.cli import main
 
@@ -61,6 +63,75 @@ def kill_after(name: str, count: int = 1) -> Callable[[str], None]:
     return at
 
 
+class Death(NamedTuple):
+    """What was killed at a step; the last one of them had no such step, and lived."""
+
+    step: int
+    folder: Path
+    died: bool
+
+
+def deaths(
+    folder: Path,
+    work: Callable[[Path, Callable[[str], None]], object],
+    *,
+    made: Path | None = None,
+    first: int = 0,
+    stride: int = 1,
+    more_than: int,
+) -> Iterator[Death]:
+    """Kill the work at every n-th step, each time in a folder of its own, a copy of `made`.
+
+    The work takes that folder, and what it calls at each step.  It has more steps than those.
+    """
+
+    def died(there: Path, step: int) -> bool:
+        code = in_child(partial(work, there, kill_at(step)))
+        assert code in (0, KILLED), f"step {step}: exit {code}"
+        return code == KILLED
+
+    return _each_death(folder, died, made, range(first, 1 << 30, stride), more_than)
+
+
+def deaths_of_verb(
+    folder: Path,
+    words: Callable[[Path], Sequence[object]],
+    *,
+    made: Path | None = None,
+    below: str = "",
+    stride: int = 1,
+    well: int = 0,
+    more_than: int,
+) -> Iterator[Death]:
+    """The same of a verb, at each step that `dies` counts `below` its folder."""
+
+    def died(there: Path, step: int) -> bool:
+        return dies(words(there), there / below, step, well=well)
+
+    return _each_death(folder, died, made, range(0, 1 << 30, stride), more_than)
+
+
+def _each_death(
+    folder: Path,
+    died: Callable[[Path, int], bool],
+    made: Path | None,
+    steps: range,
+    more_than: int,
+) -> Iterator[Death]:
+    for step in steps:
+        there = folder / f"step-{step}"
+        if made is None:
+            there.mkdir(parents=True)
+        else:
+            shutil.copytree(made, there)
+        death = Death(step, there, died(there, step))
+        yield death
+        shutil.rmtree(there)
+        if not death.died:
+            assert step > more_than, f"only {step} steps"
+            return
+
+
 def dies(arguments: Sequence[object], folder: Path, step: int, *, well: int = 0) -> bool:
     """Run the verb in a child that ends itself, as by kill -9, at its step on `folder`.
 
@@ -108,3 +179,11 @@ def tree(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, and no mere entry of one that nobody has waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -123,6 +123,9 @@ class LandedStore:
             for table in ("captures", "digests", "inflight")
         }
 
+    def path_of(self, name: str) -> Path:
+        return self.folder / "archive" / name
+
     def names(self) -> list[str]:
         """Every file below the archive folder, hidden ones too."""
         folder = self.folder / "archive"

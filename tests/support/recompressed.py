@@ -18,7 +18,6 @@ from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.config import load_configuration
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.cdxj import parse_cdxj
-from pinakes.ingest.fsck.check import Fsck
 from pinakes.recompression.forms import IN_GZIP, UNCOMPRESSED, StoredForm, in_zstd
 from pinakes.recompression.stored import Result, StoredRecompressor, TasksOf
 from pinakes.rewrite.recompress_file import Recompression
@@ -119,8 +118,3 @@ def found_by_lines(scene: Scene, host: str = "example.org") -> set[tuple[str, st
             block = b"".join(map(bytes, record.chunks()))
             found.add((line.url, line.timestamp, record.header.raw, block))
     return found
-
-
-def amiss(scene: Scene) -> list[str]:
-    checking = Fsck(scene.rows, scene.archive, Actor(), full=True)
-    return [f"{one.file}: {one.code}: {one.message}" for one in checking.findings()]

@@ -29,7 +29,7 @@ PATIENCE_S = 60
 
 @contextmanager
 def chromium() -> Iterator[Chrome]:
-    """Chromium of Debian, without a screen."""
+    """Chromium of Debian, without a screen; skips without it."""
     for program in ("chromium", "chromedriver"):
         if shutil.which(program) is None:
             pytest.skip(f"there is no {program}: apt-get install chromium chromium-driver")

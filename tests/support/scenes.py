@@ -216,6 +216,16 @@ def copied_scene(made: Path, folder: Path) -> Iterator[Scene]:
         yield scene
 
 
+def in_scene(act: Callable[[Scene, At], object]) -> Callable[[Path, At], None]:
+    """The act in the scene of a folder, to be killed at its steps."""
+
+    def work(folder: Path, at: At) -> None:
+        with make_scene(folder, ()) as scene:
+            act(scene, at)
+
+    return work
+
+
 def write_late_crawl(scene: Scene, fields: dict[str, str]) -> None:
     """Crawl 5: a crawler's own revisit of /1 as crawl 2 had it."""
     folder = scene.crawls / "c5"

@@ -6,7 +6,6 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from judge import frame_contents
@@ -19,7 +18,6 @@ from pinakes.dedupe.run.collection import Collection
 from pinakes.deletion.requests import PROMOTE, WithdrawalReport, WithdrawalRequest
 from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.index.urlkey import urlkey
-from pinakes.row_store.sqlite.store import EmbeddedRowStore
 from pinakes.warc.digest import Digest, hasher
 
 _ID = re.compile(rb"\r\nWARC-Record-ID: (\S+)\r\n")
@@ -208,13 +206,3 @@ def outcome(scene: Scene) -> dict[str, object]:
         },
         "withdrawn": sorted(key for key, c in captures.items() if c.withdrawal is not None),
     }
-
-
-@contextmanager
-def copied(made: Path, folder: Path) -> Iterator[Scene]:
-    shutil.copytree(made, folder)
-    rows = EmbeddedRowStore(folder / "store" / "rows.sqlite")
-    try:
-        yield Scene(folder, rows)
-    finally:
-        rows.close()

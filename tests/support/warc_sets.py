@@ -11,6 +11,7 @@ import base64
 import gzip
 import hashlib
 import io
+import shutil
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -264,6 +265,20 @@ def plan(paths: Iterable[Path], *, resources: bool = False) -> list[ManifestLine
         elif (original.target_uri, second(original)) != (line.target_uri, second(line)):
             result[place] = refer(line, original)
     return [result[place] for place in sorted(result)]
+
+
+def copy_real_archives(shared_data: Path, folder: Path) -> list[Path]:
+    """Every archive of the shared data in one new folder; damaged ones among them."""
+    folder.mkdir()
+    found = sorted(
+        path
+        for pattern in ("*.warc", "*.warc.gz")
+        for path in (shared_data / "archives").rglob(pattern)
+        if "_oracle" not in path.parts
+    )
+    for number, path in enumerate(found):
+        shutil.copyfile(path, folder / f"{number:03d}-{path.name}")
+    return sorted(folder.iterdir())
 
 
 def refs(

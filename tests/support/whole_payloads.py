@@ -61,3 +61,11 @@ def flip(path: Path, at: int, bit: int = 0) -> None:
     data = bytearray(path.read_bytes())
     data[at] ^= 1 << bit
     path.write_bytes(data)
+
+
+def swap(one: Path, other: Path) -> None:
+    """Let two files change places."""
+    aside = one.with_suffix(".aside")
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pinakes.warc.dates import (
-    format_14,
-    format_17,
-    parse_date,
-    parse_digits_date,
-    parse_warc_date,
-)
+from pinakes.warc.dates import format_14, format_17, parse_date, parse_digits_date, parse_warc_date
 
 
 def utc(*parts: int) -> datetime:

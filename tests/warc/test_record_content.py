@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from datetime import datetime, timezone
 from random import Random
 
 import brotli
 import pytest
 import zstandard
-from archive_builders import member, records_of, skippable, warc
+from archive_builders import arc_file, gzip_file, member, records_of, skippable, source_of, warc
 
 from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.warc.digest import Digest
 from pinakes.warc.http.charsets import decode_text
+from pinakes.warc.http.message import HttpHead
 from pinakes.warc.record import Record
 from pinakes.warc.source import IN_MEMORY_BYTES
 
@@ -263,3 +266,92 @@ def test_endless_layers_of_nothing_end() -> None:
     record = response(gzip.compress(body * 1000), "Content-Encoding: gzip, gzip, gzip")
     with pytest.raises(MalformedRecord, match="decodes to more than 16777216 bytes"):
         record.content()
+
+
+# --- A record's date: a moment in UTC, and as its writer wrote it
+
+
+def utc(*parts: int) -> datetime:
+    return datetime(*parts, tzinfo=timezone.utc)  # type: ignore[misc,arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        pytest.param("2020-01-02T03:04:05Z", utc(2020, 1, 2, 3, 4, 5), id="seconds"),
+        pytest.param(
+            "2020-01-02T03:04:05.123456789Z",
+            utc(2020, 1, 2, 3, 4, 5, 123456),
+            id="nanoseconds are cut",
+        ),
+        pytest.param("2020-01", utc(2020, 1, 1), id="month: its first moment"),
+        pytest.param("2020-01-02T03:04:05+02:00", utc(2020, 1, 2, 1, 4, 5), id="zone"),
+        pytest.param("20200102030405", utc(2020, 1, 2, 3, 4, 5), id="14 digits"),
+        pytest.param("yesterday", None, id="no date"),
+    ],
+)
+def test_a_date_is_a_moment_and_its_text_stays(text: str, moment: datetime | None) -> None:
+    [record] = records_of(warc().replace(b"2020-01-02T03:04:05Z", text.encode()))
+    assert (record.date, record.date_text) == (moment, text)
+    assert moment is None or record.date.tzinfo is timezone.utc  # type: ignore[union-attr]
+
+
+def test_no_date() -> None:
+    [record] = records_of(warc().replace(b"WARC-Date: 2020-01-02T03:04:05Z\r\n", b""))
+    assert (record.date, record.date_text) == (None, None)
+
+
+def test_14_digits_of_arc() -> None:
+    record = records_of(arc_file())[1]
+    assert record.date_text is not None
+    assert len(record.date_text) == 14
+    assert record.date is not None
+    assert record.date.strftime("%Y%m%d%H%M%S") == record.date_text
+
+
+# --- What a notebook shows of what the reader gives: one line that says what it is
+
+
+def test_a_record_and_its_parts() -> None:
+    record = records_of(gzip_file())[1]
+    assert repr(record) == (
+        f"<Record 1 at {record.offset}: response http://example.org/1 2020-01-02T03:04:05Z>"
+    )
+    assert repr(record.header) == "<Header WARC/1.1 response, 6 fields>"
+    assert repr(record.http) == "<HttpHead HTTP/1.1 200 OK, text/html>"
+    assert repr(record.payload_digest()) == f"<Digest {record.payload_digest()}>"
+
+
+def test_a_source() -> None:
+    data = gzip_file()
+    assert repr(source_of(data, "a.warc.gz")) == f"<Source a.warc.gz: {len(data)} bytes>"
+
+
+def test_an_arc_record() -> None:
+    record = records_of(arc_file())[1]
+    assert repr(record).startswith("<Record 1 at ")
+    assert record.date_text is not None
+    assert record.date_text in repr(record)
+    assert repr(record.header).startswith("<Header ARC/1")
+
+
+@pytest.mark.parametrize("digest", [Digest("sha256", bytes(32)), Digest("sha1", b"")])
+def test_a_digest(digest: Digest) -> None:
+    assert repr(digest) == f"<Digest {digest}>"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param(warc().replace(b"WARC-Target-URI: ", b"WARC-Target-URI: \x1b[2J"), id="uri"),
+        pytest.param(warc().replace(b"2020-01-02T", b"2020\r\n \xff\x07"), id="date"),
+        pytest.param(warc(record_type="\x1b]0;x\x07"), id="type"),
+        pytest.param(warc(b"HTTP/1.1 200 \x1b[2J\xff" + b"x" * 999 + b"\n\n"), id="status line"),
+    ],
+)
+def test_nothing_of_a_file_moves_the_cursor(record: bytes) -> None:
+    [found] = records_of(member(record))
+    assert isinstance(found, Record)
+    for text in (repr(found), repr(found.header), repr(found.http), repr(HttpHead(b""))):
+        assert text.isprintable()
+        assert len(text) < 200

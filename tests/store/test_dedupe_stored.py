@@ -1,18 +1,32 @@
-"""`dedupe` over a store: what it leaves, and that it may die anywhere."""
+"""`dedupe` over a store: what it leaves."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import sqlite3
 from pathlib import Path
 
 import pytest
+from agreement import check_references, references
 from archive_builders import records_of
 from judge import content
-from killing import KILLED, in_child, kill_at
-from scenes import COLLECTION, Scene, copied_scene
+from scenes import (
+    BY_ID,
+    COLLECTION,
+    Scene,
+    copied_scene,
+    land_late_revisit,
+    make_scene,
+    page,
+    write_late_crawl,
+)
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
+from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals
+from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.write.rewriting import rewrite_to
 from pinakes.hbase_schema.capture_cells import DedupeMark, Location, Pin
@@ -22,10 +36,6 @@ from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 
-# leased; noted as decided on, decided, pinned; for each of two files: rewritten, checked, sidecar
-# published, published, locations, marked, moved; reported; lease released.
-STEPS = 20
-
 pytestmark = pytest.mark.slow
 
 
@@ -34,23 +44,6 @@ def test_duplicates_of_the_scene_are_found(landed: Scene) -> None:
     report = landed.dedupe()
     assert (report.refs.records, report.files) == (8, 2)
     assert not report.problems
-
-
-IN_FRAMES = ("landed_in_frames", "undisturbed_in_frames")
-
-
-@pytest.mark.parametrize(
-    "fixtures", [("landed_folder", "undisturbed"), IN_FRAMES], ids=["gzip", "zstd"]
-)
-@pytest.mark.parametrize("step", range(STEPS))
-def test_killed_and_run_again(
-    fixtures: tuple[str, str], step: int, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    folder, whole = map(request.getfixturevalue, fixtures)
-    with copied_scene(folder, tmp_path) as landed:
-        assert in_child(lambda: landed.dedupe(at=kill_at(step))) == KILLED
-        landed.dedupe()
-        assert landed.state() == whole
 
 
 def test_a_store_in_frames_is_deduplicated_as_one_in_gzip(
@@ -76,10 +69,6 @@ def test_a_store_in_frames_is_deduplicated_as_one_in_gzip(
                 assert old[was.offset : was.offset + was.length] == new[now.offset : end]
         assert kept == len(records_of(old)) - 4
         assert new.startswith(old[: records_of(old)[0].offset])
-
-
-def test_every_step_was_killed_at(landed: Scene) -> None:
-    assert in_child(lambda: landed.dedupe(at=kill_at(STEPS))) == 0
 
 
 def test_run_twice_is_run_once(landed: Scene, undisturbed: dict[str, object]) -> None:
@@ -131,8 +120,6 @@ def test_new_generation_restores_to_the_old(landed: Scene, tmp_path: Path) -> No
         want_originals(source, originals)
     with open_source(landed.archive.path_of("c1/part-0.warc.gz")) as source:
         originals.look_through(source)
-    from pinakes.dedupe.archive_files import ArchiveFiles
-
     with ArchiveFiles() as files:
         rewrite_to(
             str(stored),
@@ -163,7 +150,84 @@ def test_a_sidecar_with_another_uri_keeps_its_file_as_it_is(landed: Scene) -> No
 
 
 def test_another_collection_is_left_alone(landed: Scene) -> None:
-    from pinakes.dedupe.run.collection import Collection
-
     assert not Collection(landed.rows, landed.archive, "other").entries
     assert len(Collection(landed.rows, landed.archive, COLLECTION).entries) == 4
+
+
+# --- A revisit of somebody else's lands after its target was deduplicated
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param(
+            {
+                "WARC-Refers-To-Target-URI": "http://example.org/1",
+                "WARC-Refers-To-Date": "2022-01-01T00:00:01Z",
+            },
+            id="by-uri-and-date",
+        ),
+        pytest.param(BY_ID, id="by-id"),
+    ],
+)
+@pytest.mark.parametrize("layout", ["gzip", "packed dictionary"])
+def test_target_becomes_full_again(tmp_path: Path, fields: dict[str, str], layout: str) -> None:
+    with make_scene(tmp_path, layout=layout) as scene:
+        scene.land(1)
+        scene.land(2)
+        scene.dedupe()
+        assert check_references(scene) == 8
+        write_late_crawl(scene, fields)
+        scene.land(5)
+        report = scene.dedupe(act="dedupe-b")
+        assert (report.targets_restored, report.refs.records) == (1, 0)
+        full, revisits = references(scene)
+        assert ("http://example.org/1", "20220101000001") in full
+        # Seven of ours are left, and the crawler's own.
+        assert len(revisits) == 8
+        for found in revisits:
+            assert isinstance(found, Record)
+        again = scene.dedupe(act="dedupe-c")
+        assert (again.targets_restored, again.refs.records) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param(
+            {
+                "WARC-Refers-To-Target-URI": "https://www.example.org/1",
+                "WARC-Refers-To-Date": "2022-01-01T00:00:01Z",
+            },
+            id="another-spelling",
+        ),
+        pytest.param({}, id="by-digest-alone"),
+    ],
+)
+def test_target_is_found_in_every_way(scene: Scene, fields: dict[str, str]) -> None:
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    digest = base64.b32encode(hashlib.sha1(page(1)).digest()).decode()
+    write_late_crawl(scene, {"WARC-Payload-Digest": f"sha1:{digest}", **fields})
+    scene.land(5)
+    assert scene.dedupe(act="dedupe-b").targets_restored == 1
+
+
+def test_store_without_decided_runs(scene: Scene) -> None:
+    land_late_revisit(scene)
+    with sqlite3.connect(scene.folder / "store" / "rows.sqlite") as connection:
+        deleted = connection.execute("DELETE FROM files WHERE col = ?", (b"f:decided",))
+        assert deleted.rowcount == 4
+    connection.close()
+    assert scene.dedupe(act="dedupe-b").targets_restored == 1
+
+
+def test_the_restored_record_is_the_one_that_landed(scene: Scene) -> None:
+    land_late_revisit(scene)
+    scene.dedupe(act="dedupe-b")
+    with open_source(scene.archive.path_of("c2/g3/part-1.warc.gz")) as source:
+        records = [item for item in iter_records(source) if isinstance(item, Record)]
+        found = [record for record in records if record.target_uri == "http://example.org/1"]
+        assert [b"".join(record.payload()) for record in found] == [page(1)]
+        assert read_record(source, found[0].offset) is not None

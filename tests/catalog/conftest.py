@@ -1,0 +1,3 @@
+"""An empty store."""
+
+from store_fixtures import store  # noqa: F401
