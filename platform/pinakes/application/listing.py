@@ -178,9 +178,6 @@ def iter_cdx_for_wget(
         ConfigError: there is no such collection.
         DigestMismatch: the catalogue has lost crawls of one.
     """
-    from pinakes.access.cdx.answer import CdxIndex  # what answers queries takes long to import
-    from pinakes.catalog.originals import OriginalFinder
-
     known = {crawl.facts.collection for crawl in scan_crawls(stores.rows)}
     for name in collections:
         require_crawls_there(stores.rows, collection=name)
@@ -188,6 +185,15 @@ def iter_cdx_for_wget(
             raise ConfigError(
                 f"{name}: no collection of this name, and --format wget takes no other"
             )
+    return _cdx_for_wget(stores, collections, rules)
+
+
+def _cdx_for_wget(
+    stores: Stores, collections: Sequence[str], rules: AccessRules
+) -> Iterator[bytes]:
+    from pinakes.access.cdx.answer import CdxIndex  # what answers queries takes long to import
+    from pinakes.catalog.originals import OriginalFinder
+
     yield format_cdx_header(CDX_WITH_IDS).encode()
     lines = CdxIndex(stores.rows, stores.archive, rules=rules).lines
     for name in collections:
