@@ -1,7 +1,8 @@
 """The kind of page that a snapshot shows: a soft 404, a login wall, a blank page.
 
 Takes a snapshot and statistics of its image, gives kinds with reasons in words.  Kinds are hints
-for people, not verdicts: a page about error 404 is not an error.  Needs the extra `qa`.
+for people, not verdicts: a page about error 404 is not an error.  `statistics_of` alone needs the
+extra `qa`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from pinakes.qa.compare.arrays_extra import cv2, np
-from pinakes.qa.compare.pairs import LoadedSnapshot
-from pinakes.qa.compare.pixels import Pixels
 from pinakes.qa.snapshot import Outcome, Snapshot
+
+if TYPE_CHECKING:
+    from pinakes.qa.compare.pairs import LoadedSnapshot
+    from pinakes.qa.compare.pixels import Pixels
 
 
 class PageKind(str, Enum):
@@ -139,6 +142,8 @@ def _is_long(snapshot: Snapshot) -> bool:
 
 def statistics_of(pixels: Pixels) -> ImageStatistics:
     """Statistics of all pixels; an image without pixels counts as empty."""
+    from pinakes.qa.compare.arrays_extra import cv2, np
+
     if not pixels.size:
         return ImageStatistics(deviation=0.0, commonest=1.0)
     grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)

@@ -14,17 +14,14 @@ import threading
 from collections import OrderedDict
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pinakes.errors import PinakesError
 from pinakes.extras import missing_extra
 
-try:
+if TYPE_CHECKING:
     from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-except ImportError as error:
-    raise missing_extra("replay needs cryptography", "qa") from error
 
 _NAME = "Pinakes replay, of this process only"
 # A wide span: clients whose clock is set to the capture's date must accept the certificates.
@@ -37,6 +34,10 @@ class Authority:
     """Signs for any host.  Safe for several threads; `close` removes its files."""
 
     def __init__(self) -> None:
+        try:
+            from cryptography.hazmat.primitives.asymmetric import ec
+        except ImportError as error:
+            raise missing_extra("replay needs cryptography", "qa") from error
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._host_key = ec.generate_private_key(ec.SECP256R1())
         self._certificate = _self_signed(self._key)
@@ -63,6 +64,8 @@ class Authority:
             return context
 
     def _new_context(self, host: str) -> ssl.SSLContext:
+        from cryptography.hazmat.primitives import serialization
+
         try:
             certificate = self._sign(host)
         except ValueError as error:
@@ -83,6 +86,10 @@ class Authority:
         return context
 
     def _sign(self, host: str) -> x509.Certificate:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.x509.oid import ExtendedKeyUsageOID
+
         builder = _builder("Pinakes replay", self._certificate.subject, self._host_key)
         issuer = self._key.public_key()
         return (
@@ -101,6 +108,8 @@ class Authority:
 
 
 def _general_name(host: str) -> x509.GeneralName:
+    from cryptography import x509
+
     try:
         return x509.IPAddress(ipaddress.ip_address(host.strip("[]")))
     except ValueError:
@@ -108,6 +117,9 @@ def _general_name(host: str) -> x509.GeneralName:
 
 
 def _self_signed(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+
     usage = x509.KeyUsage(
         digital_signature=True,
         key_cert_sign=True,
@@ -132,6 +144,9 @@ def _self_signed(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
 def _builder(
     name: str, issuer: x509.Name | None, key: ec.EllipticCurvePrivateKey
 ) -> x509.CertificateBuilder:
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     return (
         x509.CertificateBuilder()
@@ -145,4 +160,6 @@ def _builder(
 
 
 def _pem(certificate: x509.Certificate) -> bytes:
+    from cryptography.hazmat.primitives import serialization
+
     return bytes(certificate.public_bytes(serialization.Encoding.PEM))
