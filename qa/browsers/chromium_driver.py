@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service as ChromeService
-
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.chromium import ChromiumTab, flags
 from pinakes.qa.browsers.driven import POPEN, quit_driver, starting, translated, wrapped
 from pinakes.qa.browsers.page_events import OF_CHROMIUM
+from pinakes.qa.browsers.selenium_extra import Chrome, ChromeOptions, ChromeService
 from pinakes.qa.browsers.tab import Proxy, Viewport
 
 # No account, no search engine, no downloads, no PDF viewer.

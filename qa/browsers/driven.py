@@ -12,17 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from selenium.common import (
+from pinakes.qa.browsers.processes import called_after, kill_session
+from pinakes.qa.browsers.selenium_extra import (
     InvalidSessionIdException,
     JavascriptException,
     NoSuchWindowException,
+    Service,
     UnexpectedAlertPresentException,
+    WebDriver,
     WebDriverException,
 )
-from selenium.webdriver.common.service import Service
-from selenium.webdriver.remote.webdriver import WebDriver
-
-from pinakes.qa.browsers.processes import called_after, kill_session
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused
 
 # A driver and a browser that do not answer; both start in a second or two.

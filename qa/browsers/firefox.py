@@ -12,14 +12,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from selenium.webdriver import Firefox, FirefoxOptions
-from selenium.webdriver.common.bidi.common import command_builder
-from selenium.webdriver.firefox.service import Service as FirefoxService
-
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.driven import POPEN, quit_driver, starting, translated, wrapped
 from pinakes.qa.browsers.page_events import OF_FIREFOX, FirefoxFold
+from pinakes.qa.browsers.selenium_extra import (
+    Firefox,
+    FirefoxOptions,
+    FirefoxService,
+    command_builder,
+)
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport, profile_folder
 
 # How often Selenium polls for an answer.

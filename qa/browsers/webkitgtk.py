@@ -13,13 +13,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from selenium.webdriver import WebKitGTK
-from selenium.webdriver import WebKitGTKOptions as WebKitOptions
-from selenium.webdriver.webkitgtk.service import Service as WebKitService
-
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.driven import POPEN, end, starting, translated, wrapped
+from pinakes.qa.browsers.selenium_extra import WebKitGTK, WebKitOptions, WebKitService
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport
 
 # Room for the highest image and the window's frame.
