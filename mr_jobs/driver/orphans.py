@@ -1,5 +1,5 @@
-"""What would go on for nobody: applications on YARN whose driver has died, and the processes of
-mrjob's runner `local`, which watch its tasks.
+"""Ends what a dead driver has left: applications on YARN, and the processes of mrjob's runner
+`local`, which watch its tasks.
 
 The latter are forked from ours, and end their tasks as they leave.  When a task has failed, they
 get SIGTERM while ours raises: a traceback of each would be printed around the one line that says

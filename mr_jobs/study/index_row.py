@@ -1,9 +1,9 @@
 """One row of `ccindex` out of one row of a sidecar; pure.
 
 A record that a run of ours has made a revisit is told as it landed: its offset and length
-alone are those of today.  What is told of a URL's host is as Common Crawl's columnar index has it.
-Suffixes are those of the Public Suffix List as the library `tldextract` carries it: nothing is
-fetched.
+alone are those of today.  The columns about a URL's host are those of Common Crawl's columnar
+index.  Suffixes are those of the Public Suffix List as the library `tldextract` carries it:
+nothing is fetched.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Exchange:
     is_complete = False
     """Whether all of it was."""
     is_gone = False
-    """Whether nobody waits for it any longer."""
+    """Whether the client no longer waits for it."""
     _body = b""
     _is_read = False
     _event: asyncio.Event | None = None

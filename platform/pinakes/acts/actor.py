@@ -99,7 +99,7 @@ def renew_lease(store: RowStore, held: HeldLease, now_ms: int) -> HeldLease:
 
 
 def leave_lease(store: RowStore, held: HeldLease) -> None:
-    """Leave the act unfinished: whoever takes the lease next goes on with it."""
+    """Leave the act unfinished: the next process that takes the lease goes on with it."""
     _cell_of(held.collection).renew(store, held.lease, expires_ms=1)
 
 

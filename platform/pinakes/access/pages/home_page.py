@@ -149,7 +149,7 @@ def _crawls(landing: Landing, totals: Mapping[str, CrawlTotals]) -> Iterator[Cra
 
 PAGES = 100
 MOST_LISTED = 100_000
-"""Behind so many pages nothing is looked for: a list is read from its beginning."""
+"""Pages of a crawl that can be listed: each part of the list is read from the list's beginning."""
 _WACZ_SHOWN = 100
 
 
