@@ -22,6 +22,7 @@ from pinakes.catalog.file_rows import (
     leave_claim,
     read_entry,
     release_claim,
+    verb_of,
 )
 from pinakes.catalog.leftovers import require_nothing_more
 from pinakes.catalog.run_rows import DONE, put_run, read_run, set_run_state
@@ -128,7 +129,7 @@ class Act:
     @property
     def verb(self) -> str:
         """The verb whose act it is."""
-        return self.name.partition("-")[0]
+        return verb_of(self.name)
 
     @property
     def collection(self) -> str:

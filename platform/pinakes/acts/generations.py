@@ -37,7 +37,7 @@ Replacements = Callable[[Source], Iterator[Replacement]]
 
 
 def unwatched(step: str) -> None:
-    """No one looks on."""
+    """The `At` of work that no test watches."""
 
 
 def aside_token(claim_token: str, part: str) -> str:

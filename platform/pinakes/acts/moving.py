@@ -3,7 +3,7 @@
     published, sidecar first ─▶ locations written ahead ─▶ one check-and-put moves all its records
 
 The old generation is kept, and a check-and-put moves back to it.  After a kill at any point, the
-same call completes the work.  Whoever holds the claim can also take it back.
+same call completes the work.  The holder of the claim can also take it back.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ from pinakes.hbase_schema.capture_cells import DedupeMark, Location
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import CurrentGeneration, GenerationFacts
-from pinakes.hbase_schema.generation_names import (
-    Generation,
-)
+from pinakes.hbase_schema.generation_names import Generation
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
 

@@ -7,17 +7,9 @@ from dataclasses import dataclass
 
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.located import package_at
-from pinakes.archive_store.trusted_places import TrustedPlaces
-from pinakes.catalog.file_records import read_generations
-from pinakes.catalog.file_rows import scan_entries_below
-from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
-from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
-from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.wacz_cells import QueuedWacz
+from pinakes.errors import Conflict, InputRefused, PinakesError
 from pinakes.ingest.fsck.check import Fsck
-from pinakes.ingest.wacz.compare import require_first_record_of
-from pinakes.ingest.wacz.sources import WaczSource
 from pinakes.profile import Stores
 from pinakes.warc.file_progress import Advance
 
@@ -102,40 +94,3 @@ def _readable(findings: Iterator[ConformanceFinding], tell: Tell) -> Iterator[Co
         yield from findings
     except InputRefused as refusal:
         tell(refusal)
-
-
-def require_imported(
-    stores: Stores, source: WaczSource | QueuedWacz, folder: str, compared: TrustedPlaces | None
-) -> None:
-    """Require the files of a WACZ file that was imported, by their sizes.
-
-    `compared`: by their first records, too, read from there, before what manifests do not name is
-    taken out.
-
-    Raises:
-        DigestMismatch: they are not there, or not those.
-        InputRefused: the WACZ file cannot be read, to compare it.
-    """
-    rows, archive = stores.rows, stores.archive
-    missing: str | None = folder
-    for entry in scan_entries_below(rows, folder):
-        missing = None
-        facts = read_generations(rows, entry.archive_file).get(entry.generation)
-        is_stored = entry.state is FileState.STORED
-        if (
-            entry.state is None
-            or entry.facts is None
-            or (is_stored and how_bytes_differ(archive, entry.stored_name, facts, quick=True))
-        ):
-            missing = entry.stored_name
-            break
-        if is_stored and compared is not None:
-            compared.require(source.place, source.origin)
-            path = entry.archive_file.removeprefix(folder).lstrip("/")
-            require_first_record_of(archive, entry.stored_name, source.place, path)
-    if missing is not None:
-        raise DigestMismatch(
-            f"it was imported, but {missing} is not in the store as it landed: keep this "
-            "copy, and see `pinakes fsck`",
-            file=source.place,
-        )

@@ -23,12 +23,12 @@ from pinakes.ingest.inputs import LeftOut
 from pinakes.ingest.landing import VERB
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.tally import ARCHIVE_RETRIES
+from pinakes.ingest.wacz.compare import require_imported
 from pinakes.ingest.wacz.importing import Imported, WaczImporter
 from pinakes.ingest.wacz.queue import queue_sources, scan_missing, work_off
 from pinakes.ingest.wacz.sources import WaczSource, iter_sources
 from pinakes.profile import Stores
 
-from .checking import require_imported
 from .landers import lander_of
 from .told import Notice, notices_of
 from .wacz_told import (
@@ -242,10 +242,11 @@ class _Import:
         self._named.append((at.crawl, at.name))
         try:
             require_imported(
-                self._stores,
+                self._stores.rows,
+                self._stores.archive,
                 source,
                 f"{at.crawl}/{at.name}",
-                self._trusted if self._request.compares else None,
+                compared=self._trusted if self._request.compares else None,
             )
         except (DigestMismatch, InputRefused) as problem:
             self._miss(problem)

@@ -76,7 +76,7 @@ class FileEntry:
 
     def is_claimed_by(self, verb: str) -> bool:
         """Whether its unfinished act is one of this verb."""
-        return (self.unfinished_act or "").startswith(f"{verb}-")
+        return verb_of(self.unfinished_act or "") == verb
 
     @property
     def is_in_flight(self) -> bool:
@@ -237,7 +237,7 @@ def take_claim(
         store,
         by,
         act=act,
-        goes_on=lambda last: _verb(last) == _verb(act),
+        goes_on=lambda last: verb_of(last) == verb_of(act),
         after_ms=after_ms,
     )
     took_over = resumed or bool(claim.dead)
@@ -255,7 +255,8 @@ def _cell_of(archive_file: str) -> ClaimedCell:
     )
 
 
-def _verb(act: str) -> str:
+def verb_of(act: str) -> str:
+    """The verb whose act it is."""
     return act.partition("-")[0]
 
 

@@ -25,7 +25,8 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-_Address = tuple[str | None, str | None, str | None]
+_Outline = tuple[str | None, str | None, str | None]
+"""Of a record: URL, date and id (`Header.outline`)."""
 
 
 def require_own_files(rows: RowStore, archive: ArchiveStore, crawl: str) -> None:
@@ -36,8 +37,8 @@ def require_own_files(rows: RowStore, archive: ArchiveStore, crawl: str) -> None
     these of one damaged file.
 
     Raises:
-        DigestMismatch: a stored file holds other records, or nothing says which it should hold.
-        InputRefused: a sidecar cannot be read.
+        DigestMismatch: a stored file holds other records.
+        MalformedRecord: a sidecar is damaged, too.
         StoreUnavailable: as the stores.
     """
     for entry in scan_entries(rows, crawl):
@@ -69,9 +70,9 @@ def _require_own_records(
                 )
 
 
-def _own_records(archive: ArchiveReader, names: Iterable[str]) -> set[_Address]:
+def _own_records(archive: ArchiveReader, names: Iterable[str]) -> set[_Outline]:
     """The records that the sidecars of a file's generations name."""
-    own: set[_Address] = set()
+    own: set[_Outline] = set()
     for name in names:
         if archive.size(sidecar_name(name)) is None:
             continue

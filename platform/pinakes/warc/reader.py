@@ -28,7 +28,6 @@ from .source import IN_MEMORY_BYTES, Source
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 
 _PLAIN_PIECE_BYTES = 1 << 16
-_FOLDS = b" \t"
 _CRLFCRLF = b"\r\n\r\n"
 Item = Record | DamagedStretch
 

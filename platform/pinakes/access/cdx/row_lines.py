@@ -11,9 +11,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import TABLE, decode_capture
 from pinakes.catalog.originals import Original
 from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
-from pinakes.hbase_schema.capture_cells import (
-    FACTS_LEAD as LEAD,
-)
+from pinakes.hbase_schema.capture_cells import FACTS_LEAD as LEAD
 from pinakes.hbase_schema.capture_cells import (
     NAME_END,
     NAME_LEAD,

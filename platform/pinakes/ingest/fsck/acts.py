@@ -21,6 +21,7 @@ from pinakes.catalog.file_rows import (
     release_claim,
     set_inflight,
     set_state,
+    verb_of,
 )
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.stored_bytes import how_bytes_differ
@@ -176,7 +177,7 @@ class DeadActs:
             )
 
     def _dead_claim(self, entry: FileEntry, claim: Claim) -> FsckFinding:
-        verb = claim.act.partition("-")[0]
+        verb = verb_of(claim.act)
         if verb in _CONTINUED and self._goes_on(entry):
             return FsckFinding(
                 code="unfinished-act",
@@ -291,4 +292,4 @@ def _is_gone_by_no_removal(entry: FileEntry) -> bool:
 
 
 def _is_by_removal(entry: FileEntry) -> bool:
-    return (entry.state_act or "").partition("-")[0] in (REMOVAL, PURGE.act_verb)
+    return verb_of(entry.state_act or "") in (REMOVAL, PURGE.act_verb)

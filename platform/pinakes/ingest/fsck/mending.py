@@ -15,9 +15,7 @@ from typing import NamedTuple
 from pinakes.archive_store.port import ArchiveStore, AsideFile
 from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held, put_references_kept
-from pinakes.catalog.generation_rows import (
-    read_generation_rows,
-)
+from pinakes.catalog.generation_rows import read_generation_rows
 from pinakes.catalog.kept_repairs import RowChange
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.sidecar import (
