@@ -255,6 +255,8 @@ CHUNKED = b"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked" + HOST
                      id="large-head-behind-another"),
         pytest.param([SLOW + b"GET /" + b"b" * 70_000 + b" HTTP/1.1" + HOST], [200, 431],
                      id="large-target-behind-another"),
+        pytest.param([SLOW + b"GET /" + b"b" * 40_000, b"b" * 30_000 + b" HTTP/1.1" + HOST],
+                     [200, 431], id="large-target-in-two-pieces"),
         pytest.param([UPGRADE + LENGTH + HOST[2:], *KNOWN], [400], id="upgrade-with-a-body"),
         pytest.param([UPGRADE + HOST[2:] + SLOW], [200], id="request-behind-an-upgrade"),
         pytest.param([UPGRADE + HOST[2:], SLOW], [200], id="request-after-an-upgrade"),

@@ -280,3 +280,11 @@ class TestFailingStoreThatDoesNotFail(ArchiveStoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Any:
         return failing_archive(LocalArchiveStore(tmp_path), 0)
+
+
+def test_the_working_folder_may_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = LocalArchiveStore(Path("archive"))
+    put_file(store, "c/a", b"1")
+    monkeypatch.chdir("/")
+    assert [*store.list()] == [StoredFile("c/a", 1)]

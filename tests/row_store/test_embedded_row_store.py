@@ -488,3 +488,16 @@ def test_rows_file_is_readable_by_its_owner_only(store: EmbeddedRowStore, path: 
     store.mutate("captures", [Put(b"r", {CAPTURE: b"a"}, 5)])
     files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     assert files == dict.fromkeys(["rows.sqlite", "rows.sqlite-shm", "rows.sqlite-wal"], 0o600)
+
+
+def test_a_thread_that_begins_after_the_working_folder_changed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    with closing(EmbeddedRowStore(Path(path.name), SCHEMA)) as store:
+        store.mutate("captures", [Put(b"r", {CAPTURE: b"a"}, 5)])
+        monkeypatch.chdir("/")
+        with ThreadPoolExecutor(1) as other:
+            found = other.submit(get_row, store, "captures", b"r").result()
+    assert found is not None
+    assert found.value(CAPTURE) == b"a"

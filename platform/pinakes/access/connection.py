@@ -91,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._free_since_s = self._received_s = loop.time()
         self._has_answered = self._is_last = self._has_head = False
         self._refused: HTTPStatus | None = None
-        self._head_bytes = self._most_bytes = 0
+        self._head_bytes = self._most_bytes = self._piece_bytes = 0
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._is_reading = True
@@ -129,7 +129,9 @@ class Connection(asyncio.Protocol):
             if not self.transport.is_closing():
                 self._take(*found)
             return
-        self._head_bytes = self._most_bytes = self._head_bytes + len(data)
+        self._piece_bytes = len(data)
+        self._head_bytes += len(data)
+        self._most_bytes += len(data)
         self._begun, self._head = 0, None
         try:
             self._parser.feed_data(data)
@@ -166,6 +168,7 @@ class Connection(asyncio.Protocol):
         """Begin to take a head."""
         self._has_head, self._taken, self._is_between = False, None, False
         self._begun += 1
+        self._most_bytes = self._piece_bytes
         self._url, self._headers = b"", []
 
     def on_url(self, url: bytes) -> None:
@@ -184,7 +187,7 @@ class Connection(asyncio.Protocol):
         if self._is_last or self.transport.is_closing():
             return
         bounds = self._bounds
-        # A head that came in so few bytes need not be measured.
+        # A head need not be measured where all pieces that it is in are so few bytes.
         if self._most_bytes > bounds.head_bytes and self._size_of_head() > bounds.head_bytes:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
             return

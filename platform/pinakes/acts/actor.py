@@ -179,9 +179,13 @@ class Actor:
         return uuid.uuid4().hex
 
     def new_act(self, verb: str) -> str:
-        """A readable, unique name for an act: `ingest-20260101T000000-1a2b3c4d`."""
-        moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-        return f"{verb}-{moment}-{uuid.uuid4().hex[:8]}"
+        """A readable, unique name for an act: `ingest-20260101T000000.000-1a2b3c4d`.
+
+        Those of one verb are listed in the order in which they began.
+        """
+        seconds, ms = divmod(time.time_ns() // 1_000_000, 1000)
+        moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime(seconds))
+        return f"{verb}-{moment}.{ms:03d}-{uuid.uuid4().hex[:8]}"
 
     def claimant(self) -> Claimant:
         """This worker, now, with the token of one claim."""

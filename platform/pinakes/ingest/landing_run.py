@@ -1,8 +1,8 @@
 """An ingest as a run in the catalogue, so that others can see its progress.
 
-    runs: ingest-20260101T000000-1a2b3c4d   f:facts      what was asked for, by which version
-                                            l:state      running, then done, failed or stopped
-                                            l:progress   its tally, every few seconds
+    runs: ingest-20260101T000000.000-1a2b3c4d   f:facts      what was asked for, by which version
+                                                l:state      running, then done, failed or stopped
+                                                l:progress   its tally, every few seconds
 
 What has landed is known from the crawl; refused files, retries and rates only from the process
 that lands.  A run that dies stays `running`, without further reports.

@@ -46,7 +46,8 @@ class LocalArchiveStore:
     """Archive files below one folder of a local (or mounted) file system."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        # Tasks of a job change the working folder, in which other threads go on.
+        self.folder = folder.absolute()
 
     def path_of(self, name: str) -> Path:
         """The path of a name; `Raises` InputRefused for an invalid name."""

@@ -31,7 +31,7 @@ from pinakes.index.manifest import ManifestLine, format_line
 Entity = tuple[bytes, int, bytes, int]
 """SHA-256 without the chunks, status, SHA-256 as stored, length in the file."""
 
-_RUN = "dedupe-20200101T000000-01234567"
+_RUN = "dedupe-20200101T000000.000-01234567"
 _RECORD_ID = "<urn:uuid:01234567-0123-0123-0123-0123456789ab>"
 _SIDECAR_BYTES = 50
 """What a revisit adds to a sidecar: what it refers to, compressed.  Measured."""

@@ -52,7 +52,7 @@ from .unknown import UnknownFiles
 _SIDECAR = sidecar_name("")
 _MISSING = frozenset({"file-missing", "generation-missing", "sidecar-missing"})
 """Findings of what may lie in the quarantine."""
-_RUN = re.compile(r"[a-z-]+-\d{8}T\d{6}-[0-9a-f]{8}\Z")
+_RUN = re.compile(r"[a-z-]+-\d{8}T\d{6}\.\d{3}-[0-9a-f]{8}\Z")
 
 
 class Fsck:

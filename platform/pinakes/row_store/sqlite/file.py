@@ -73,6 +73,8 @@ class SqliteFile:
         self, path: Path, *, patience_s: float = PATIENCE_S, serving: bool = False
     ) -> None:
         self.path = path
+        # A thread opens it when it first reads, and tasks of a job change the working folder.
+        self._file = path.absolute()
         self._serving = serving
         self._patience_s = patience_s
         self._lock = threading.Lock()
@@ -123,7 +125,7 @@ class SqliteFile:
         there is none, and the log would grow as long as somebody writes.
         """
         try:
-            log_bytes = os.stat(f"{self.path}-wal").st_size
+            log_bytes = os.stat(f"{self._file}-wal").st_size
         except OSError:
             return
         if log_bytes > self._longest_log_bytes:
@@ -139,8 +141,8 @@ class SqliteFile:
         """
         with translated(self.path):
             with suppress(OSError):  # of which SQLite says more
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            connection = sqlite3.connect(self.path, timeout=self._patience_s, isolation_level=None)
+                os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            connection = sqlite3.connect(self._file, timeout=self._patience_s, isolation_level=None)
             try:
                 connection.execute(f"PRAGMA page_size={PAGE_BYTES:d}")
                 [[mode]] = self._patient(
@@ -153,7 +155,7 @@ class SqliteFile:
                     )
             finally:
                 connection.close()
-        folder = os.open(self.path.parent, os.O_RDONLY)
+        folder = os.open(self._file.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
@@ -188,14 +190,14 @@ class SqliteFile:
         return connection
 
     def _connect(self) -> sqlite3.Connection:
-        if not self.path.is_file():
+        if not self._file.is_file():
             if self._was_there:
                 raise StoreUnavailable("the store is gone: it was moved or deleted, or its disk is "
                                        "not mounted", file=str(self.path))  # fmt: skip
             raise ConfigError("there is no store here: make one with `pinakes init`",
                               file=str(self.path))  # fmt: skip
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode=rw",
+            f"{self._file.as_uri()}?mode=rw",
             uri=True,
             timeout=self._patience_s,
             isolation_level=None,
