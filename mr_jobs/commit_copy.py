@@ -30,7 +30,7 @@ from pinakes.dedupe.copy.commit_copy import (
     plan_steps,
     require_permission,
 )
-from pinakes.dedupe.copy.reference_check import originals_first, refuse_dangling
+from pinakes.dedupe.copy.reference_check import led_outside, originals_first, refuse_dangling
 from pinakes.dedupe.references.resolution import Reference
 from pinakes.dedupe.validate.folders import sort_out
 from pinakes.dedupe.validate.receipt import FileFacts, Receipt
@@ -141,12 +141,13 @@ def _plan(
     lines = [*_worth_a_look(request.receipt, was, now)]
     edges, references = _take(look(lines), was, now)
     steps = plan_steps(was, now, request.receipt, today=request.today)
-    if any(reference.outcome == "dangling" for reference in references):
+    outside = led_outside(references)
+    if outside:
         gone = {facts.before_name for facts in request.receipt.files} | steps.keys()
         standing = sort_out(sorted(now.sizes), now.folder).archives.values()
         more = [[STANDING, name, now.describe(name)] for name in standing if name not in gone]
         edges, references = _take(look(lines + more), was, now)
-    refuse_dangling(sorted(references))
+    refuse_dangling(sorted(references), outside)
     return [steps[name] for name in originals_first(list(steps), edges)]
 
 

@@ -54,6 +54,16 @@ def dangling(copy: Copy) -> None:
     edit_receipt(copy, lambda value: value["files"].pop(0))
 
 
+def rotten_outside(copy: Copy) -> None:
+    """The original is in a file of DST that the receipt does not name."""
+    (copy.source / "a.warc.gz").unlink()
+    edit_receipt(copy, lambda value: value["files"].pop(0))
+    path = copy.target / "a.warc.gz"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
 REFUSED: dict[str, tuple[Callable[[Copy], None], int]] = {
     "the verdict is fail": (lambda c: edit_receipt(c, lambda v: v.update(verdict="fail")), 3),
     "SRC changed": (lambda c: change(c.source / "b.warc.gz"), 3),
@@ -62,6 +72,7 @@ REFUSED: dict[str, tuple[Callable[[Copy], None], int]] = {
     "DST differs in a file that stays": (lambda c: change(c.target / "a.warc.gz"), 3),
     "DST lacks a file": (lambda c: (c.target / "sub" / "c.warc").unlink(), 3),
     "a reference would dangle": (dangling, 3),
+    "an original in DST has rotted": (rotten_outside, 3),
     "the receipt names no file": (lambda c: edit_receipt(c, lambda v: v.update(files=[])), 3),
     "the receipt is of tomorrow": (lambda c: edit_receipt(c, lambda v: v.update(receipt=2)), 2),
     "the receipt names a file outside": (

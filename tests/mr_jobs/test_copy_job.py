@@ -63,6 +63,15 @@ def dangling(copy: Copy) -> None:
     forget(copy, "b.warc.gz")
 
 
+def rotten_outside(copy: Copy) -> None:
+    (copy.source / "b.warc.gz").unlink()
+    forget(copy, "b.warc.gz")
+    path = copy.target / "b.warc.gz"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
 def swapped(copy: Copy) -> None:
     """A hand-made receipt, by which a file would take another's old name."""
 
@@ -81,6 +90,7 @@ REFUSED: dict[str, tuple[Callable[[Copy], None], int]] = {
     "DST differs in a file that stays": (lambda c: change(c.target / "b.warc.gz"), 3),
     "DST lacks a file": (lambda c: (c.target / "sub" / "c.warc").unlink(), 3),
     "a reference would dangle": (dangling, 3),
+    "an original in DST has rotted": (rotten_outside, 3),
     "a file would take another's name": (swapped, 3),
     "the receipt names no file": (lambda c: edit_receipt(c, lambda v: v.update(files=[])), 3),
     "there is no receipt": (lambda c: c.receipt.unlink(), 2),

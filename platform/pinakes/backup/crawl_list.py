@@ -17,6 +17,10 @@ from pinakes.row_store.port import Put, RowStore
 
 from .contents import CRAWLS, FileLine, read_listed, write_text
 
+# As stored, also where it has rotted: what is wrong with it `fsck` says, of the store that it is
+# restored to as well.
+_ERRORS = "surrogateescape"
+
 
 def write_crawls(rows: RowStore, target: ArchiveStore, *, token: str) -> FileLine:
     """Write the list of the crawls known now."""
@@ -26,9 +30,9 @@ def write_crawls(rows: RowStore, target: ArchiveStore, *, token: str) -> FileLin
         lines.append(
             json.dumps(
                 {
-                    "crawl": row.key.decode("ascii"),
+                    "crawl": row.key.decode("ascii", _ERRORS),
                     "act_time_ms": cell.timestamp_ms,
-                    "facts": cell.value.decode("utf-8"),
+                    "facts": cell.value.decode("utf-8", _ERRORS),
                 }
             )
             + "\n"
@@ -45,5 +49,5 @@ def iter_crawls(backup: ArchiveReader, lines: Iterable[FileLine]) -> Iterator[Pu
     [listed] = [line for line in lines if line.name == CRAWLS]
     for text in read_listed(backup, listed).splitlines():
         line = json.loads(text)
-        cells = {CrawlFacts.COLUMN: line["facts"].encode("utf-8")}
-        yield Put(line["crawl"].encode("ascii"), cells, line["act_time_ms"])
+        cells = {CrawlFacts.COLUMN: line["facts"].encode("utf-8", _ERRORS)}
+        yield Put(line["crawl"].encode("ascii", _ERRORS), cells, line["act_time_ms"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -225,23 +225,33 @@ def examine_copy(
         standing = partial(add_standing_records, resolution)
         for name in names:
             read(source, name, copied)
-        if any(r.outcome == "dangling" for r in unresolved(resolution)):
+        outside = led_outside(unresolved(resolution))
+        if outside:
             gone = {*replaced, *names}
             for name in archive_folder(target).archives.values():
                 if name not in gone:
                     read(target, name, standing)
-        refuse_dangling(unresolved(resolution))
+        refuse_dangling(unresolved(resolution), outside)
         return originals_first(names, resolution.edges())
 
 
-def refuse_dangling(references: Iterable[Reference]) -> None:
+def led_outside(references: Iterable[Reference]) -> set[tuple[str, int]]:
+    """The file and number of each of these revisits whose original is in no file of the set."""
+    return {(one.file, one.ordinal) for one in references if one.outcome == "dangling"}
+
+
+def refuse_dangling(references: Iterable[Reference], outside: Container[tuple[str, int]]) -> None:
     """Raise UnresolvedReference at the first of these that was not missing before.
 
-    Digests do not tell rotten bytes from those of which a writer hashed something else:
-    `damaged` is left to the receipt, which has the SHA-256 of each file that was proven.
+    Digests do not tell rotten bytes from those of which a writer hashed something else: within
+    the set `damaged` is left to the receipt, which has the SHA-256 of each file that was proven.
+    The originals of those that lead `outside` are in no receipt.
     """
     for reference in references:
-        if reference.outcome not in HARMLESS | {DAMAGED}:
+        permitted = HARMLESS
+        if (reference.file, reference.ordinal) not in outside:
+            permitted = permitted | {DAMAGED}
+        if reference.outcome not in permitted:
             raise UnresolvedReference(
                 f"record {reference.ordinal}: {OUTCOMES[reference.outcome]} "
                 f"({reference.target_uri}); nothing was changed",
