@@ -12,6 +12,7 @@ from agreement import check_references
 from archive_builders import dictionary
 from backup_scenes import back_up, cells, current_files, opened, restore, states
 from fsck_here import fsck_lines
+from killing import tree
 from scenes import COLLECTION, Scene, copied_scene, make_scene, page, write_crawl
 from store_chain import call
 from taken_down import holds_anywhere, land_site, put_back, uri, withdraw
@@ -29,8 +30,10 @@ from pinakes.cli import main
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
-from pinakes.hbase_schema.run_cells import RunState
+from pinakes.hbase_schema.name_keys import encode_crawl_key
+from pinakes.hbase_schema.run_cells import CrawlFacts, RunState
 from pinakes.hbase_schema.tables import CELL_VERSIONS
+from pinakes.row_store.port import Put, get_row
 
 
 @pytest.fixture
@@ -176,6 +179,34 @@ def test_a_folder_with_something_in_it_is_not_restored_into(lived: Scene, tmp_pa
     (tmp_path / "new" / "store" / "mine.txt").write_text("mine")
     with pytest.raises(ConfigError, match="into an empty store"):
         restore(tmp_path / "backup", tmp_path / "new")
+
+
+@pytest.mark.parametrize("place", ["", "backups/monday", "archive/more", "new/../backups/x"])
+def test_a_place_in_the_store_is_refused(
+    lived: Scene, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The next backup deletes snapshots that are left there; and the disk is the same."""
+    lived.rows.close()
+    store = lived.folder / "store"
+    before = tree(store)
+    assert main(["backup", str(store / place), "--store", str(store)]) == 2
+    assert "in the store" in capsys.readouterr().err
+    assert tree(store) == before
+
+
+def test_facts_of_a_crawl_that_have_rotted_are_kept_as_they_are(
+    lived: Scene, tmp_path: Path
+) -> None:
+    key, column = encode_crawl_key("c1"), CrawlFacts.COLUMN
+    row = get_row(lived.rows, "crawls", key)
+    assert row is not None
+    rotten = row.cells[column].value.replace(b"{", b"\xfb", 1)
+    lived.rows.mutate("crawls", [Put(key, {column: rotten}, row.cells[column].timestamp_ms)])
+    rows = cells(lived.folder / "store" / "rows.sqlite")
+    back_up(lived, tmp_path / "backup")
+    done = restore(tmp_path / "backup", tmp_path / "new")
+    assert ["row c1" in str(problem) for problem in done.problems] == [True]
+    assert cells(tmp_path / "new" / "store" / "rows.sqlite") == rows
 
 
 def test_what_is_no_backup_is_not_restored(tmp_path: Path) -> None:

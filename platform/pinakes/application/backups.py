@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from uuid import uuid4
 
 from pinakes import SOFTWARE
@@ -16,7 +17,7 @@ from pinakes.backup.port import RowsRestorer, Snapshots
 from pinakes.backup.restoring import RestoreReport, Restoring
 from pinakes.backup.verifying import verify_backup
 from pinakes.config import Configuration
-from pinakes.errors import PinakesError
+from pinakes.errors import ConfigError, PinakesError
 from pinakes.profile import (
     RUNS,
     Stores,
@@ -35,8 +36,13 @@ def back_up(
 ) -> BackupReport:
     """Back up the store of this configuration, or go on with a backup that was broken off.
 
-    `place` is an empty or new folder; `advance` is called for each file.  Raises as `BackupMaker`.
+    `place` is an empty or new folder; `advance` is called for each file.
+
+    Raises:
+        ConfigError: `place` is in the store, which the backup should outlive.
+        Others as `BackupMaker`.
     """
+    _require_elsewhere(configuration, place)
     with (
         open_folder(place, configuration) as target,
         _open_snapshots(configuration) as snapshots,
@@ -88,6 +94,17 @@ def restore(
             runs_folder=configuration.store / RUNS,
         )
         return restoring.restore(_counting(advance))
+
+
+def _require_elsewhere(configuration: Configuration, place: str) -> None:
+    url = configuration.hdfs if configuration.profile == "cluster" else None
+    if "://" in place and not place.startswith("file://"):
+        is_inside = url is not None and f"{place.rstrip('/')}/".startswith(f"{url.rstrip('/')}/")
+    else:
+        folder = Path(place.removeprefix("file://")).resolve()
+        is_inside = configuration.store.resolve() in (folder, *folder.parents)
+    if is_inside:
+        raise ConfigError("this is in the store: name a folder elsewhere", file=place)
 
 
 def _counting(advance: Advance) -> Callable[[FileLine], None]:

@@ -44,11 +44,11 @@ from pinakes.hbase_schema.name_keys import (
     encode_crawl_key,
     encode_file_key,
 )
-from pinakes.hbase_schema.run_cells import Lease, RunState
+from pinakes.hbase_schema.run_cells import CrawlFacts, Lease, RunState
 from pinakes.ingest.fsck.acts import DeadActs
 from pinakes.ingest.fsck.quarantine import Quarantine
 from pinakes.row_store.cells import require_cell
-from pinakes.row_store.port import Delete, Put, RowStore
+from pinakes.row_store.port import Delete, Put, RowStore, get_row
 
 from .contents import BackupFacts
 from .findings import Settled
@@ -161,13 +161,17 @@ class Settler:
         wanted = {encode_crawl_key(crawl_of(name)) for name in changed}
         for put in self._crawls:
             crawl = put.row.decode("ascii")
-            if put.row in wanted and read_crawl(self._rows, crawl) is None:
+            if (
+                put.row in wanted
+                and get_row(self._rows, "crawls", put.row, columns=[CrawlFacts.COLUMN]) is None
+            ):
                 self._rows.mutate("crawls", [put])
                 yield Settled(code="crawl", file=crawl, message="added, open")
 
     def _give_leases_back(self, stopped: set[str]) -> Iterator[Settled]:
-        leaving = {c.facts.collection for c in scan_crawls(self._rows) if c.state in CRAWL_LEAVING}
-        for collection in sorted({c.facts.collection for c in scan_crawls(self._rows)} - leaving):
+        crawls = [*scan_crawls(self._rows, on_problem=self.problems.append)]
+        leaving = {crawl.facts.collection for crawl in crawls if crawl.state in CRAWL_LEAVING}
+        for collection in sorted({crawl.facts.collection for crawl in crawls} - leaving):
             lease = read_lease(self._rows, collection)
             if lease is not None and lease.expires_ms:
                 stopped.add(lease.act)
@@ -196,7 +200,7 @@ class Settler:
         yield Settled(code="removal-undone", file=name, message="is stored")
 
     def _end_removals(self) -> Iterator[Settled]:
-        for crawl in list(scan_crawls(self._rows)):
+        for crawl in [*scan_crawls(self._rows, on_problem=lambda problem: None)]:
             if crawl.state not in CRAWL_LEAVING:
                 continue
             # Rows deleted from `files` may still exist in tables snapshotted before it.

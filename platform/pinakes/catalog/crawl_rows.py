@@ -5,11 +5,18 @@ Acts on a crawl are counted in the rows of its files (`file_counts`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from pinakes.errors import ConfigError, Conflict, DigestMismatch
+from pinakes.errors import (
+    ConfigError,
+    Conflict,
+    DigestMismatch,
+    MalformedRecord,
+    PinakesError,
+    SchemaError,
+)
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import ALL_CRAWLS, crawl_of, encode_crawl_key
@@ -83,10 +90,24 @@ def read_crawl_states(store: RowStore, crawls: Collection[str]) -> dict[str, str
     return {entry.crawl: entry.state for row in rows.values() if (entry := _entry(row))}
 
 
-def scan_crawls(store: RowStore, *, leave_out: Container[str] = ()) -> Iterator[CrawlEntry]:
-    """All crawls, by name; but for those to be left out."""
+def scan_crawls(
+    store: RowStore,
+    *,
+    leave_out: Container[str] = (),
+    on_problem: Callable[[PinakesError], None] | None = None,
+) -> Iterator[CrawlEntry]:
+    """All crawls, by name; but for those to be left out.
+
+    One whose row cannot be decoded is left out, too, where `on_problem` is there to be called.
+    """
     for row in store.scan(TABLE, ALL_CRAWLS):
-        entry = _entry(row) if row.key.decode("ascii") not in leave_out else None
+        try:
+            entry = _entry(row) if row.key.decode("ascii") not in leave_out else None
+        except (MalformedRecord, SchemaError) as problem:
+            if on_problem is None:
+                raise
+            on_problem(problem)
+            continue
         if entry is not None:
             yield entry
 

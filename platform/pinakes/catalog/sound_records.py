@@ -25,9 +25,10 @@ from pinakes.warc.dates import format_17
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.field_names import WARC_BLOCK_DIGEST_KEY
 from pinakes.warc.record import Record
+from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
-from .captures import COLUMNS, TABLE, decode_capture, get_captures
+from .captures import COLUMNS, TABLE, Capture, decode_capture, get_captures
 from .declared import verified_over
 from .file_records import sidecar_rows_at
 from .stored_generations import find_generation
@@ -69,14 +70,9 @@ def _why_unsound(source: Source, record: Record, landed: CaptureFacts | None) ->
             return finding.message
     if landed is None:
         return None
-    if source.name == landed.archive_file:
-        uri, date, record_id = record.header.outline()
-        if (uri or "", date or "", record_id) != (
-            landed.target_uri,
-            landed.date,
-            landed.record_id,
-        ):
-            return "URI, date or record id is not that of the record that landed here"
+    uri, date, record_id = record.header.outline()
+    if (uri or "", date or "", record_id) != (landed.target_uri, landed.date, landed.record_id):
+        return "URI, date or record id is not that of the record that landed here"
     return _why_other_body(record, landed)
 
 
@@ -145,13 +141,25 @@ class StoredJudge:
         One round trip; the sidecar is read where the URL and date of the record do not lead to
         its row, as of the answer to a POST.
         """
-        landed = None
+        capture = None
         if record.type in CAPTURE_TYPES and record.target_uri:
-            landed = self._by_row(record) or self._by_sidecar(record)
-            if landed is None and not self.is_as_written():
+            capture = self._by_row(record) or self._by_sidecar(record)
+            if capture is None and not self.is_as_written():
                 why = "damaged: no such capture landed here, and the file is not as it was written"
                 raise DigestMismatch(why, file=self._name, offset=record.offset)
+        landed = capture.facts if capture is not None else None
         require_sound(source, record, landed=landed, is_file_as_written=self.is_as_written)
+        if capture is not None and not self._refers_as_noted(record, capture):
+            why = "damaged: it does not refer to the original that it was written with"
+            raise DigestMismatch(why, file=self._name, offset=record.offset)
+
+    def _refers_as_noted(self, record: Record, capture: Capture) -> bool:
+        """Of a revisit of ours, of whatever file: another one may have been written since."""
+        mark = capture.dedupe
+        if record.type != "revisit" or mark is None or not is_ours(record.header):
+            return True
+        noted = (mark.refers_to_target_uri, mark.refers_to_date, mark.refers_to_id)
+        return record.header.refers_to() == noted or self.is_as_written()
 
     def is_as_written(self) -> bool:
         """Whether the file has the SHA-256 that the catalogue has of it.
@@ -166,7 +174,7 @@ class StoredJudge:
                 self._as_written = generation is not None and found == generation.sha256
             return self._as_written
 
-    def _by_row(self, record: Record) -> CaptureFacts | None:
+    def _by_row(self, record: Record) -> Capture | None:
         file = generation_of(self._name)
         uri, date = record.target_uri or "", record.date
         time = format_17(date) if date is not None else UNREADABLE_TIME
@@ -179,10 +187,10 @@ class StoredJudge:
             if place is not None and is_at_place(record, place.offset, place.inner_offset):
                 if capture.withdrawal is not None:
                     raise withdrawn_at(self._name, record.offset)
-                return capture.facts
+                return capture
         return None
 
-    def _by_sidecar(self, record: Record) -> CaptureFacts | None:
+    def _by_sidecar(self, record: Record) -> Capture | None:
         try:
             rows = sidecar_rows_at(self._archive, self._name, record.offset)
         except (InputRefused, MalformedRecord):
@@ -194,8 +202,8 @@ class StoredJudge:
         ]
         # Of a sidecar that was put beside another file, too.
         file = generation_of(self._name).archive_file
-        facts = [capture.facts for capture in get_captures(self._rows, keys).values()]
-        return next((one for one in facts if one.archive_file == file), None)
+        captures = get_captures(self._rows, keys).values()
+        return next((one for one in captures if one.facts.archive_file == file), None)
 
 
 def is_at_place(record: Record, offset: int, inner_offset: int) -> bool:

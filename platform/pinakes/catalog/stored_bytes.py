@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.counts import count_of
+from pinakes.errors import InputRefused
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 
 
@@ -22,6 +23,9 @@ def how_bytes_differ(
         return "it is missing"
     if size != facts.size:
         return f"it has {count_of(size, 'byte')}, stored were {facts.size:,}"
-    if not quick and archive.checksum(name) != facts.sha256:
-        return "its SHA-256 differs from the one that was stored"
+    try:
+        if not quick and archive.checksum(name) != facts.sha256:
+            return "its SHA-256 differs from the one that was stored"
+    except InputRefused as refusal:
+        return refusal.message
     return None

@@ -152,6 +152,20 @@ def walk_files(folder: Path, inside: str = "") -> Iterator[tuple[str, int]]:
             yield inside + name, size
 
 
+def iter_links(folder: Path) -> Iterator[str]:
+    """Yield the path of each link below a folder, of hidden ones too."""
+    try:
+        with os.scandir(folder) as found:
+            entries = list(found)
+    except FileNotFoundError:  # none yet, or deleted meanwhile
+        return
+    for entry in entries:
+        if entry.is_symlink():
+            yield entry.path
+        elif entry.is_dir():
+            yield from iter_links(Path(entry.path))
+
+
 def drop_pages(descriptor: int) -> None:
     """Ask the kernel to write a file out and drop its pages; pages not yet written stay.
 

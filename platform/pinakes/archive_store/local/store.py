@@ -16,6 +16,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -32,6 +33,7 @@ from pinakes.errors import InputRefused
 from .files import (
     AsideIO,
     crc32_from_disk,
+    iter_links,
     link_new,
     make_folder,
     move_folder,
@@ -53,8 +55,48 @@ class LocalArchiveStore:
         """The path of a name; `Raises` InputRefused for an invalid name."""
         return self.folder / check_stored_name(name)
 
-    def open(self, name: str) -> BinaryIO:
+    def _own(self, name: str) -> Path:
+        """The path of a name that leads to no other one in here; `Raises` InputRefused.
+
+        Of two names of one file an act would read the one to prove that the other may go.
+        """
         path = self.path_of(name)
+        if any(map(os.path.islink, (path, *path.parents[: name.count("/")]))):
+            leads_to = self._name_of(path)
+            if leads_to is not None:
+                raise InputRefused(
+                    f"a link to {leads_to}, so not a copy of its own: put a copy in its place",
+                    file=name,
+                )
+        return path
+
+    def _name_of(self, link: Path) -> str | None:
+        """The name to which a link leads; None if that is out of here."""
+        root, real = os.path.realpath(self.folder), os.path.realpath(link)
+        return os.path.relpath(real, root) if real.startswith(os.path.join(root, "")) else None
+
+    @cached_property
+    def _links(self) -> dict[str, str]:
+        """The links within the archive, by the names to which they lead.  Reads every folder."""
+        links = map(Path, iter_links(self.folder))
+        return {
+            leads_to: os.fspath(link.relative_to(self.folder))
+            for link in links
+            if (leads_to := self._name_of(link)) is not None
+        }
+
+    def _require_no_link_to(self, name: str) -> None:
+        folders = name.split("/")
+        for count in range(len(folders), 0, -1):
+            link = self._links.get("/".join(folders[:count]))
+            if link is not None:
+                raise InputRefused(
+                    f"{link} is a link to it, and would lead nowhere: put a copy in its place",
+                    file=name,
+                )
+
+    def open(self, name: str) -> BinaryIO:
+        path = self._own(name)
         with translated(name):
             if not stat.S_ISREG(path.stat().st_mode):
                 raise InputRefused("not a regular file", file=name)
@@ -104,12 +146,14 @@ class LocalArchiveStore:
             sync_folder(old.parent)
 
     def checksum(self, name: str) -> str:
-        path = self.path_of(name)
+        path = self._own(name)
         with translated(name):
             return sha256_of(path)
 
     def delete(self, name: str) -> None:
         path = self.folder / check_place(name)
+        if not name.startswith(ASIDE):
+            self._require_no_link_to(name)
         with translated(name), suppress(FileNotFoundError, NotADirectoryError):
             if may_be_folder(name) and path.is_dir():
                 shutil.rmtree(path)

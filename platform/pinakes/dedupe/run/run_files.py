@@ -13,6 +13,7 @@ Of a run that has ended the report is kept, and nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from pinakes.acts.waves import NotedWave
 from pinakes.archive_store.local.whole_files import written_aside
+from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.generation_names import generation_file
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
 
@@ -30,6 +32,8 @@ REPORT = "report.json"
 COUNTS = "counts.json"
 WAVE = "wave.json"
 VALIDATION = "validation.jsonl"
+_SUM = "sha256"
+"""Of all else in a file of JSON that a run goes on from."""
 
 
 class RunFiles:
@@ -134,16 +138,36 @@ class RunFiles:
     def write_json(self, name: str, content: Mapping[str, object]) -> None:
         """Keep a report; one that is there is replaced."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        plain: dict[str, object] = json.loads(json.dumps(content))
+        noted = {**plain, _SUM: _sum_of(plain)}
         with written_aside(self.folder / name, replace=True) as file:
-            file.write(f"{json.dumps(content, indent=1)}\n".encode())
+            file.write(f"{json.dumps(noted, indent=1)}\n".encode())
 
     def read_json(self, name: str) -> dict[str, object]:
-        """A report, or nothing where there is none."""
+        """A report, or nothing where there is none.
+
+        Raises:
+            DigestMismatch: it is not as it was written.
+        """
         path = self.folder / name
         if not path.exists():
             return {}
-        content: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            content: dict[str, object] = json.loads(path.read_bytes())
+            is_whole = content.pop(_SUM, None) == _sum_of(content)
+        except (ValueError, AttributeError):
+            is_whole = False
+        if not is_whole:
+            raise DigestMismatch(
+                "damaged: these notes are not as they were written; move their folder away, and "
+                "the same call goes on without them",
+                file=str(path),
+            )
         return content
+
+
+def _sum_of(content: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def clear_ended_runs(folder: Path, has_ended: Callable[[str], bool]) -> None:
