@@ -178,7 +178,7 @@ def bodies(scene: Scene, number: int) -> list[bytes]:
     return [b"".join(read_body(scene.rows, scene.archive, placed)) for placed in captures]
 
 
-_ACT = re.compile(rb"withdraw-[0-9T]+-[0-9a-f]+")
+_ACT = re.compile(rb"withdraw-[0-9T.]+-[0-9a-f]+")
 STILL = ("claims open", "hidden", "aside")
 
 
