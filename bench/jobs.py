@@ -37,7 +37,7 @@ from pinakes.mr_jobs.archive_job import ArchiveJob
 from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.driver.submission import job_folder
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
-from pinakes.mr_jobs.given import Given
+from pinakes.mr_jobs.given import JobInputs
 from pinakes.mr_jobs.manifest import ManifestJob
 from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
 from pinakes.mr_jobs.validate import ValidateJob
@@ -149,7 +149,7 @@ class Chain:
                 partial(run_writing_job, to=written),
             )
         say(f"  {report.counts['revisits']:,} revisits")
-        given = Given(inputs=(str(archives), written))
+        given = JobInputs(inputs=(str(archives), written))
         with self.measured.job("validate", count, size):
             pairs = ValidateJob.input_lines(given, self._configuration)
             report = self._job(ValidateJob, pairs, work / "found")

@@ -30,7 +30,7 @@ from bench.cache import cache_dir
 from bench.cases import pinakes
 from bench.measure import run_step
 from pinakes.qa.compare.arrays_extra import cv2, np
-from pinakes.qa.results import PAIRS, JudgedPair, PairResult, Verdict, View, encode_pair
+from pinakes.qa.results import PAIRS, JudgedPair, PageView, PairResult, Verdict, encode_pair
 from pinakes.qa.snapshot import Outcome
 
 _WIDTH, _HEIGHT = 1280, 2600
@@ -91,7 +91,7 @@ def _result(folder: Path, number: int) -> PairResult:
     harmed = page.copy()
     harmed[box[1] : box[1] + box[3], box[0] : box[0] + box[2]] = 255
     views = [
-        View(
+        PageView(
             kind=f"replay:{kind}", browser="chromium", browser_version="1", milliseconds=700,
             outcome=Outcome.COMPLETE, image=_written(folder, pixels),
         )

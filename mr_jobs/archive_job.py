@@ -25,7 +25,7 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.hbase_schema.generation_names import Generation, generation_of
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
-from pinakes.mr_jobs.given import Given
+from pinakes.mr_jobs.given import JobInputs
 from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.mr_jobs.lines.problems import problem_text
 from pinakes.mr_jobs.places import STORE, OpenPlaces, read_generations, split_name
@@ -88,7 +88,7 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
     """Whether its tasks write archive files, into its output."""
 
     options: Namespace
-    task: Task
+    task: TaskAttempt
 
     @classmethod
     def run(cls) -> None:
@@ -111,7 +111,7 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
             self.options.output_dir = os.path.abspath(place)
 
     @classmethod
-    def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
+    def input_lines(cls, given: JobInputs, configuration: Configuration) -> list[str]:
         """The lines that its maps read, from the operator's inputs: here the inputs themselves."""
         return list(given.inputs)
 
@@ -143,7 +143,7 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
         file = Path(self.options.settings) if self.options.settings is not None else None
         # The environment and the files of the task's host are ignored.
         configuration = load_configuration(file, environment={}, folder=Path("/"))
-        self.task = Task(self, configuration)
+        self.task = TaskAttempt(self, configuration)
         self.task.__enter__()
 
     def end_task(self) -> None:
@@ -173,7 +173,7 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
         self.end_task()
 
 
-class Task:
+class TaskAttempt:
     """One attempt at a task; a context manager.  Not for several threads."""
 
     def __init__(self, job: ArchiveJob, configuration: Configuration) -> None:
@@ -188,7 +188,7 @@ class Task:
         self._kept: dict[str, IO[bytes]] = {}
         self.heartbeat = Heartbeat(job.set_status)
 
-    def __enter__(self) -> Task:
+    def __enter__(self) -> TaskAttempt:
         self._stack.enter_context(self._places)
         self._stack.enter_context(self.heartbeat)
         return self
@@ -283,7 +283,7 @@ def _output_folder() -> str:
 class TaskFiles(ArchiveFiles):
     """Archive files by name, opened as a task opens them."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: TaskAttempt) -> None:
         super().__init__()
         self._task = task
 

@@ -33,7 +33,7 @@ from pinakes.dedupe.copy.commit_copy import (
 from pinakes.dedupe.copy.reference_check import led_outside, originals_first, refuse_dangling
 from pinakes.dedupe.references.resolution import Reference
 from pinakes.dedupe.validate.folders import sort_out
-from pinakes.dedupe.validate.receipt import FileFacts, Receipt
+from pinakes.dedupe.validate.receipt import Receipt, ReceiptFile
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.copy_files import CopyFilesJob
@@ -179,11 +179,11 @@ def _take(
     return edges, references
 
 
-def _is_placed(now: _Files, facts: FileFacts) -> bool:
+def _is_placed(now: _Files, facts: ReceiptFile) -> bool:
     return now.has(facts.name, facts.size, facts.sha256)
 
 
-def _require_all(missing: list[FileFacts], written: Mapping[str, int]) -> None:
+def _require_all(missing: list[ReceiptFile], written: Mapping[str, int]) -> None:
     """Raise unless all copied files exist: only then anything is renamed."""
     for facts in missing:
         if written.get(facts.name) != facts.size:

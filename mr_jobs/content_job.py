@@ -19,7 +19,7 @@ from pinakes.mr_jobs.lines.parts import (
     CONTENT,
     PART,
     TOLD,
-    SetAside,
+    LeftInParts,
     decided_part,
     numbered_shard,
     text_entry,
@@ -83,7 +83,7 @@ class ContentJob(ArchiveJob):
         self.begin_task()
         tasks = int(jobconf_from_env("mapreduce.job.reduces", "1"))
         self._frequent = Frequent(max(1, self.options.content_lines // tasks))
-        self._aside: dict[bytes, SetAside] = {}
+        self._aside: dict[bytes, LeftInParts] = {}
 
     def end_pinning(self) -> Iterator[Pair]:
         """For its `final`: report to contents what was divided."""
@@ -96,7 +96,7 @@ class ContentJob(ArchiveJob):
         if not self._frequent.add(content):
             return CONTENT + content, value
         if content not in self._aside:
-            self._aside[content] = SetAside(content, shard_lines=self.options.shard_lines)
+            self._aside[content] = LeftInParts(content, shard_lines=self.options.shard_lines)
         return self._aside[content].add(value)
 
     # --- by content
@@ -121,7 +121,7 @@ class ContentJob(ArchiveJob):
     def _divide(self, key: bytes, values: Iterable[bytes]) -> None:
         """Send the captures of a content that only some tasks have divided to its parts."""
         self.task.count("contents divided")
-        aside = SetAside(key[len(CONTENT) :], shard_lines=self.options.shard_lines)
+        aside = LeftInParts(key[len(CONTENT) :], shard_lines=self.options.shard_lines)
         for value in values:
             if value.startswith(TOLD):
                 aside.merge(value)

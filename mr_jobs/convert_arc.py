@@ -8,7 +8,7 @@ Writes a line per file, as `pinakes convert --json` prints it.
 
 from __future__ import annotations
 
-from pinakes.mr_jobs.new_file_job import FileResult, NewFileJob
+from pinakes.mr_jobs.new_file_job import NewFileJob, NewFileResult
 from pinakes.rewrite.convert_file import convert_source
 from pinakes.rewrite.new_file import NewFiles
 from pinakes.warc.source import Source
@@ -19,7 +19,7 @@ class ConvertArcJob(NewFileJob):
 
     TARGET = "warc"
 
-    def make(self, source: Source, files: NewFiles) -> FileResult:
+    def make(self, source: Source, files: NewFiles) -> NewFileResult:
         return convert_source(source, source.name, files, verify=True)
 
 

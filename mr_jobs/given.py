@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class JobInputs:
     """Inputs, as named; `stored`: they are names of files in the store.
 
     `originals` is a folder with further full records that references may resolve to.

@@ -16,7 +16,7 @@ from pinakes.warc.record import Finding
 from pinakes.warc.source import Source
 
 
-class FileResult(Protocol):
+class NewFileResult(Protocol):
     """What a job reports of a new file."""
 
     @property
@@ -36,7 +36,7 @@ class NewFileJob(WritingJob):
     """What a line has the new file under."""
 
     @abstractmethod
-    def make(self, source: Source, files: NewFiles) -> FileResult:
+    def make(self, source: Source, files: NewFiles) -> NewFileResult:
         """Write the new file of one; `Raises` InputRefused, MalformedRecord, DigestMismatch."""
 
     @classmethod

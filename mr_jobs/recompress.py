@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 from pinakes.mr_jobs.form_options import add_form_options, form_of
-from pinakes.mr_jobs.new_file_job import FileResult, NewFileJob
+from pinakes.mr_jobs.new_file_job import NewFileJob, NewFileResult
 from pinakes.rewrite.new_file import NewFiles
 from pinakes.rewrite.recompress_file import TOO_LITTLE, recompress_source
 from pinakes.warc.source import Source
@@ -36,7 +36,7 @@ class RecompressJob(NewFileJob):
         is_written = json.loads(line)["outcome"] != TOO_LITTLE
         return super().target_of_line(line) if is_written else None
 
-    def make(self, source: Source, files: NewFiles) -> FileResult:
+    def make(self, source: Source, files: NewFiles) -> NewFileResult:
         def reads(written: Source) -> None:
             self.task.heartbeat.watch(lambda: source.position + written.position)
 

@@ -17,15 +17,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from pinakes.config import Configuration
-from pinakes.dedupe.references.originals import Originals, Place, Wanted, place_of
-from pinakes.dedupe.write.full_records import Restoring
+from pinakes.dedupe.references.originals import FullRecordPlace, Originals, Wanted, place_of
+from pinakes.dedupe.write.full_records import FullRecords
 from pinakes.dedupe.write.restore import RestoreCount, wanted_of
 from pinakes.dedupe.write.rewriting import refuse_equal_names, rewrite_source
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, TaskFiles
 from pinakes.mr_jobs.extra import MRStep
-from pinakes.mr_jobs.given import Given
+from pinakes.mr_jobs.given import JobInputs
 from pinakes.mr_jobs.lines.pairs import archives_below
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, from_sortable, sortable
@@ -46,7 +46,7 @@ class RestoreJob(WritingJob):
     SORT_VALUES = True
 
     @classmethod
-    def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
+    def input_lines(cls, given: JobInputs, configuration: Configuration) -> list[str]:
         """The files to restore, and those of a folder of originals."""
         refuse_equal_names(given.inputs)
         further = archives_below(given.originals, configuration) if given.originals else []
@@ -125,11 +125,11 @@ class RestoreJob(WritingJob):
             second, uri, place = value.split(SEPARATOR, 2)
             wanted = Wanted(from_sortable(uri), second.decode())
             originals.want(wanted)
-            originals.note_place(wanted, Place(*json.loads(place)))
+            originals.note_place(wanted, FullRecordPlace(*json.loads(place)))
         try:
             with self.task.opened(name) as source:
                 count = RestoreCount()
-                work = Restoring(originals, self._files, count)
+                work = FullRecords(originals, self._files, count)
                 output = self.output_of(name, self._written)
                 rewrite_source(source, output, work.replacements, check=work.check)
         except (InputRefused, DigestMismatch) as problem:
@@ -144,7 +144,7 @@ class RestoreJob(WritingJob):
         yield None, json.dumps(result).encode()
 
 
-def _place(name: str, record: Record) -> tuple[Wanted, Place] | None:
+def _place(name: str, record: Record) -> tuple[Wanted, FullRecordPlace] | None:
     return place_of(name, record) if record.type in ("response", "resource") else None
 
 

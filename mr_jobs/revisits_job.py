@@ -21,7 +21,7 @@ from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, from_sortable, sortable
-from pinakes.warc.revisit import Original, Unwritable
+from pinakes.warc.revisit import OriginalReference, Unwritable
 
 _KNOWN, _UNWRITABLE, _UNPROVEN, _FAULT = b"K", b"U", b"P", b"F"
 
@@ -55,10 +55,10 @@ def received(field: bytes, line: ManifestLine) -> KnownOriginal:
     if kind == _FAULT:
         raise text_problem(content)
     reference, *facts = json.loads(content)
-    return KnownOriginal(Original(*reference), *facts)
+    return KnownOriginal(OriginalReference(*reference), *facts)
 
 
-class Duplicates:
+class FileDuplicates:
     """The duplicates of one file, and facts of their originals.  Memory: all of them."""
 
     def __init__(self, values: Iterable[bytes]) -> None:
@@ -105,7 +105,7 @@ class RevisitsJob(ArchiveJob):
         """Parse an input line into a manifest line and a note; None if it is not a duplicate."""
 
     @abstractmethod
-    def write(self, name: str, duplicates: Duplicates) -> bytes | None:
+    def write(self, name: str, duplicates: FileDuplicates) -> bytes | None:
         """Write a file; return its line of output."""
 
     # --- by the original's file
@@ -155,11 +155,11 @@ class RevisitsJob(ArchiveJob):
 
     def write_file(self, key: bytes, values: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
         self.task.count("files")
-        line = self.write(from_sortable(key), Duplicates(values))
+        line = self.write(from_sortable(key), FileDuplicates(values))
         if line is not None:
             yield None, line
 
-    def writer(self, duplicates: Duplicates) -> RevisitWriter:
+    def writer(self, duplicates: FileDuplicates) -> RevisitWriter:
         """Builds the revisits of a file."""
         return RevisitWriter(
             duplicates.original_of,

@@ -23,7 +23,7 @@ from pinakes.archive_store.port import ASIDE
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.policy import scope_of
 from pinakes.dedupe.decide.resolve import resolve_lines
-from pinakes.dedupe.run.file_rewriting import FileTask
+from pinakes.dedupe.run.file_rewriting import RewritingTask
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeRequest
 from pinakes.dedupe.validate.file_pairs import Discrepancy
@@ -105,7 +105,7 @@ class StoreTasks(ActTasks[RefsCount]):
         for output in flagged.outputs:
             yield from map(text_line, self.lines(output))
 
-    def write(self, wave: str, files: Iterable[FileTask]) -> None:
+    def write(self, wave: str, files: Iterable[RewritingTask]) -> None:
         place = f"{self.place}/{wave}"
         pairs = chain.from_iterable(file.relocated for file in files)
         self._write_lines(place, map(pair_text, pairs))

@@ -17,8 +17,8 @@ from pinakes.config import Configuration
 from pinakes.dedupe.references.further_originals import add_originals
 from pinakes.dedupe.references.values import FoundReferences
 from pinakes.dedupe.validate.file_pairs import (
-    Comparison,
     Discrepancy,
+    FilesComparison,
     Witnesses,
     compare_files,
 )
@@ -27,7 +27,7 @@ from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, FOUND, LINES_OF_REDUCES, ArchiveJob
-from pinakes.mr_jobs.given import Given
+from pinakes.mr_jobs.given import JobInputs
 from pinakes.mr_jobs.lines.pairs import (
     FilePair,
     OriginalsFile,
@@ -69,7 +69,7 @@ class ValidateJob(ArchiveJob):
         )
 
     @classmethod
-    def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
+    def input_lines(cls, given: JobInputs, configuration: Configuration) -> list[str]:
         """Two folders, paired, and the files of another that are read for originals only."""
         if given.stored or len(given.inputs) != 2:
             raise ConfigError("give two folders, before and after: paths, or hdfs://…")
@@ -91,7 +91,7 @@ class ValidateJob(ArchiveJob):
         given = parse_pair(line.decode())
         self.task.count(FILES)
         with Spool[Pair]() as pairs:
-            found = Comparison()
+            found = FilesComparison()
             references = DepartingReferences(_URI, given.name, pairs)
             try:
                 if not isinstance(given, OriginalsFile):
@@ -123,7 +123,7 @@ class ValidateJob(ArchiveJob):
             self.task.count(UNREAD, len(places))
 
     def _compare(
-        self, pair: FilePair, references: FoundReferences, found: Comparison
+        self, pair: FilePair, references: FoundReferences, found: FilesComparison
     ) -> Iterator[Pair]:
         if pair.before is None or pair.after is None:
             is_missing = pair.after is None
@@ -142,7 +142,7 @@ class ValidateJob(ArchiveJob):
             before.check_unchanged()
             after.check_unchanged()
 
-    def _count(self, found: Comparison) -> None:
+    def _count(self, found: FilesComparison) -> None:
         for name in ("records", "rewritten", "restored", "read_twice"):
             self.task.count(name.replace("_", " "), getattr(found, name))
 

@@ -28,7 +28,7 @@ from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.outcome_lines import outcome_text
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR
-from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
+from pinakes.mr_jobs.revisits_job import FileDuplicates, RevisitsJob
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.source import Source
 
@@ -65,13 +65,13 @@ class WriteGenerationsJob(RevisitsJob):
         key, line = text.split(SEPARATOR, 1)
         return text_line(line), key
 
-    def write(self, name: str, duplicates: Duplicates) -> bytes:
+    def write(self, name: str, duplicates: FileDuplicates) -> bytes:
         archive, generation = self.task.archive(), self.task.generation_of(name)
         parts = partial(self._parts, archive, generation, duplicates)
         return outcome_text(write_aside(archive, self.written, generation, parts), count_json)
 
     def _parts(
-        self, archive: ArchiveReader, generation: Generation, duplicates: Duplicates
+        self, archive: ArchiveReader, generation: Generation, duplicates: FileDuplicates
     ) -> tuple[Contents, Check, Annotate, RefsCount]:
         keys = (bytes.fromhex(note.decode()) for note in duplicates.notes)
         pairs = list(zip(duplicates.lines, keys, strict=True))

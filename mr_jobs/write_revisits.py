@@ -17,7 +17,7 @@ from pinakes.dedupe.write.rewriting import rewrite_or_copy, rewrite_source
 from pinakes.errors import InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.bodies import text_line
-from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
+from pinakes.mr_jobs.revisits_job import FileDuplicates, RevisitsJob
 from pinakes.mr_jobs.writing_job import WritingJob
 
 
@@ -28,7 +28,7 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
         line = text_line(text)
         return (line, b"") if line.is_duplicate else None
 
-    def write(self, name: str, duplicates: Duplicates) -> bytes | None:
+    def write(self, name: str, duplicates: FileDuplicates) -> bytes | None:
         count = RefsCount()
         try:
             with self.task.opened(name) as source:

@@ -21,8 +21,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pinakes.access.display import escaped
-from pinakes.qa.results import JudgedPair, PairResult, Verdict, View
-from pinakes.qa.review.judgement import Label, Settled
+from pinakes.qa.results import JudgedPair, PageView, PairResult, Verdict
+from pinakes.qa.review.judgement import Label, SettledLabel
 
 _LABELS = {
     Verdict.SIMILAR: 1,
@@ -57,7 +57,7 @@ class ExportedPair(NamedTuple):
     """A pair, and what people settled, if anything."""
 
     judged: JudgedPair
-    settled: Settled | None = None
+    settled: SettledLabel | None = None
 
 
 def csv_lines(pairs: Iterable[ExportedPair]) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _cells(pair: ExportedPair) -> list[object]:
     ]
 
 
-def _view_cells(view: View) -> Iterator[object]:
+def _view_cells(view: PageView) -> Iterator[object]:
     values: Mapping[str, object] = {**asdict(view), "outcome": view.outcome.value}
     return (values[name] if values[name] is not None else "" for name in _VIEW)
 
@@ -192,7 +192,7 @@ def pair_xml(result: PairResult) -> bytes:
     return encoded + b"\n"
 
 
-def _add_view(root: Element, name: str, view: View) -> None:
+def _add_view(root: Element, name: str, view: PageView) -> None:
     attributes = {
         "view": _text(view.kind),
         "browser": _text(view.browser),

@@ -57,7 +57,7 @@ _GRAVITY = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class PageView:
     """One of the two views: where the page came from, and the browser that captured it.
 
     `kind` is `replay:GENERATION`, `access:URL-PREFIX`, `stored` or `live`.
@@ -90,8 +90,8 @@ class PairResult:
     url: str
     date: str
     capture_key: str
-    reference: View
-    other: View
+    reference: PageView
+    other: PageView
     verdict: Verdict
     confidence: float
     model: str
@@ -122,7 +122,7 @@ def pair_key(result: PairResult) -> PairKey:
     )
 
 
-def view_name(view: View) -> str:
+def view_name(view: PageView) -> str:
     """The name of a view in the key: see `side_name`."""
     return side_name(view.kind, view.browser)
 
@@ -178,8 +178,8 @@ def decode_pair(line: bytes) -> JudgedPair:
         raise MalformedRecord(f"not a pair of a QA run: {error}") from error
 
 
-def _decoded_view(entry: Mapping[str, Any]) -> View:
-    return View(
+def _decoded_view(entry: Mapping[str, Any]) -> PageView:
+    return PageView(
         **{
             **entry,
             **{name: _text(entry[name]) for name in _TEXTS_OF_VIEW},
@@ -219,6 +219,6 @@ def kind_of_pair(result: PairResult) -> str:
     return f"{_view_words(result.reference)} → {_view_words(result.other)}"
 
 
-def _view_words(view: View) -> str:
+def _view_words(view: PageView) -> str:
     kind = view.kind.partition(":")[2] if view.kind.startswith("replay:") else view.kind
     return display_text(f"{kind} {view.browser}".strip(), _NAME_CHARACTERS)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.page_lists import PageLists, package_of
-from pinakes.catalog.pages import Page, pages_of
+from pinakes.catalog.pages import PageCapture, pages_of
 from pinakes.errors import MalformedRecord
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
 from pinakes.index.urlkey import urlkey
@@ -27,26 +27,26 @@ from pinakes.row_store.port import RowStore
 
 _ORDER_BYTES = 8
 _PAGE_BYTES = 600
-_Ordered = tuple[str, str, bytes, Page]
+_Ordered = tuple[str, str, bytes, PageCapture]
 """Site, media type, position by the seed, page."""
 
 
-class Drawn(NamedTuple):
+class SampledPage(NamedTuple):
     """A page of a sample, and the number of pages it represents, itself included."""
 
-    page: Page
+    page: PageCapture
     weight: float
     is_always: bool
 
 
 def draw(
-    pages: Iterable[Page],
+    pages: Iterable[PageCapture],
     *,
     size: int,
     seed: str,
     seeds: Collection[str] = (),
     space: SortSpace = DEFAULT_SPACE,
-) -> Iterator[Drawn]:
+) -> Iterator[SampledPage]:
     """Draw `size` pages, besides those that are always in: home pages, and the URLs in `seeds`.
 
     If there are no more than `size`, all are drawn.  The weights add up to the number of pages.
@@ -57,7 +57,7 @@ def draw(
     with Spool[_Ordered](space=space, item_bytes=_item_bytes) as others:
         for page in pages:
             if page.is_home or page.urlkey in always:
-                yield Drawn(page, 1.0, is_always=True)
+                yield SampledPage(page, 1.0, is_always=True)
             else:
                 others.append((page.site, page.media_type, _place(page.urlkey, seed), page))
                 count += 1
@@ -71,7 +71,7 @@ def draw(
         for number, (*_, page) in enumerate(ordered):
             if number == min(count - 1, int(start + chosen * step)) and chosen < taken:
                 chosen += 1
-                yield Drawn(page, step, is_always=False)
+                yield SampledPage(page, step, is_always=False)
 
 
 def _place(text: str, seed: str) -> bytes:
@@ -92,13 +92,13 @@ def _item_bytes(item: _Ordered) -> int:
 _DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
-def encode_drawn(drawn: Drawn) -> str:
+def encode_drawn(drawn: SampledPage) -> str:
     """One line of ASCII, without its line end."""
     page = {**drawn.page._asdict(), "row_key": drawn.page.row_key.hex()}
     return json.dumps({**page, "weight": drawn.weight, "is_always": drawn.is_always})
 
 
-def decode_drawn(line: str | bytes) -> Drawn:
+def decode_drawn(line: str | bytes) -> SampledPage:
     """Undo `encode_drawn`.
 
     Raises:
@@ -107,10 +107,10 @@ def decode_drawn(line: str | bytes) -> Drawn:
     try:
         entry = json.loads(line)
         weight, is_always = float(entry.pop("weight")), bool(entry.pop("is_always"))
-        page = Page(**{**entry, "row_key": bytes.fromhex(entry["row_key"])})
+        page = PageCapture(**{**entry, "row_key": bytes.fromhex(entry["row_key"])})
     except _DAMAGED as error:
         raise MalformedRecord(f"not a page of a sample: {error}") from error
-    return Drawn(page, weight, is_always)
+    return SampledPage(page, weight, is_always)
 
 
 class Population:
@@ -137,7 +137,7 @@ class Population:
         self.unread = 0
         self.absent = 0
 
-    def __iter__(self) -> Iterator[Page]:
+    def __iter__(self) -> Iterator[PageCapture]:
         """Memory: a few times `space`, and the names of the WACZ files."""
         lists = PageLists(self._archive, scan_entries(self._rows, self._crawl))
         packages = set()
@@ -159,7 +159,7 @@ class Population:
             for _, captures in groupby(found, key=attrgetter("urlkey")):
                 yield next(captures)
 
-    def _among(self, pages: Iterator[Page], wanted: Iterator[str]) -> Iterator[Page]:
+    def _among(self, pages: Iterator[PageCapture], wanted: Iterator[str]) -> Iterator[PageCapture]:
         """The pages with these urlkeys, both sorted."""
         page = next(pages, None)
         for key, _ in groupby(wanted):

@@ -81,7 +81,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class SvgShape:
     """A shape of a drawing in SVG; `drawing` is the number of the drawing in the page.
 
     `place` is left and top edge, width and height in pixels of the drawing, and the length of a
@@ -202,7 +202,7 @@ class Snapshot:
     boxes_total: int = 0
     looks: tuple[str, ...] = ()
     """How boxes are drawn: computed styles, by `compare.drawn_elements.ASPECTS`."""
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[SvgShape, ...] = ()
     shapes_total: int = 0
     decoded: tuple[str, ...] = ()  # what pictures show, in cells: `compare.drawings`
     strips: tuple[str, ...] = ()  # that asked for consent, and were taken away

@@ -30,7 +30,7 @@ from bench.qa_training.looks import LIMITS, in_turns, read_lines
 from bench.qa_training.packages import fetch_all
 from bench.qa_training.recorded import PackagedSite, Page
 from bench.qa_training.serving import MOMENT, Shown
-from pinakes.catalog.pages import Page as CataloguedPage
+from pinakes.catalog.pages import PageCapture as CataloguedPage
 from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session, open_browser
@@ -40,7 +40,7 @@ from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.server import LOOPBACK
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Snapshot
 from pinakes.qa.views.side import LookResult, load_snapshot
 
@@ -132,7 +132,7 @@ class _Trials:
             urlkey="-", second=f"{MOMENT:%Y%m%d%H%M%S}", url=mine.url, media_type="text/html",
             row_key=b"-",
         )  # fmt: skip
-        drawn = Drawn(page=catalogued, weight=1.0, is_always=False)
+        drawn = SampledPage(page=catalogued, weight=1.0, is_always=False)
         [judged] = self._judge.judge(drawn, [Pair("before.chromium", "current.chromium")])
         first, other = (side.first for side in self._sides)
         assert first is not None

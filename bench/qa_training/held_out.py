@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from bench.qa_training.recorded import PackagedSite
 from pinakes.qa.results import Verdict
-from pinakes.qa.training.figures import Judged
+from pinakes.qa.training.figures import JudgedPair
 from pinakes.qa.training.fitting import fit, judge_all
 from pinakes.qa.training.labelled import LabelledPair, PairOf
 
@@ -71,7 +71,7 @@ def maker_of(site: PackagedSite) -> str:
 
 def judge_held_out(
     rows: Sequence[Row], name: PairOf, *, seed: int, parts: int = PARTS
-) -> Iterator[tuple[Row, Judged]]:
+) -> Iterator[tuple[Row, JudgedPair]]:
     """Each pair of a kind, judged by a model that was shown neither its maker nor its family."""
     mine = [row for row in rows if row.pair.pair == name]
     makers = _parts({row.maker for row in mine}, parts)
@@ -102,7 +102,7 @@ def _parts(names: set[str], parts: int) -> dict[str, int]:
     return {name: number % parts for number, name in enumerate(order)}
 
 
-def tables(judged: Sequence[tuple[Row, Judged]]) -> Iterator[str]:
+def tables(judged: Sequence[tuple[Row, JudgedPair]]) -> Iterator[str]:
     """What is right, in lines."""
     faults = [one for one in judged if one[0].family is not None]
     others = [one for one in judged if one[0].family is None]
@@ -127,15 +127,15 @@ def tables(judged: Sequence[tuple[Row, Judged]]) -> Iterator[str]:
         yield _line(f"{low:.2f}-{min(high, 1):.2f}", right, len(told))
 
 
-def _confidence(judged: Judged) -> float:
+def _confidence(judged: JudgedPair) -> float:
     return max(judged.likely, 1 - judged.likely)
 
 
-def _is_quiet(judged: Judged) -> bool:
+def _is_quiet(judged: JudgedPair) -> bool:
     return judged.verdict is not Verdict.DISSIMILAR
 
 
-def _is_found(judged: Judged) -> bool:
+def _is_found(judged: JudgedPair) -> bool:
     return judged.verdict is Verdict.DISSIMILAR
 
 
@@ -145,8 +145,8 @@ def _area(row: Row) -> str:
 
 def _table(
     title: str,
-    judged: Sequence[tuple[Row, Judged]],
-    is_right: Callable[[Judged], bool],
+    judged: Sequence[tuple[Row, JudgedPair]],
+    is_right: Callable[[JudgedPair], bool],
     group: Callable[[Row], str],
 ) -> Iterator[str]:
     by: dict[str, list[bool]] = defaultdict(list)

@@ -12,7 +12,7 @@ from bench.qa_training.recorded import PackagedSite, Recorded
 from pinakes.qa.replay.answer_head import captured_head
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.request import ProxyRequest
-from pinakes.qa.replay.sending import Answer, Sender, own_answer, send_answer
+from pinakes.qa.replay.sending import ReplayAnswer, Sender, own_answer, send_answer
 from pinakes.qa.replay.server import ProxyServer
 from pinakes.warc.http.message import HttpHead
 
@@ -66,7 +66,7 @@ class Shown:
             HttpHead(record.head), asked, len(record.body), coded=False, captured=MOMENT
         )
         body = (record.body[head.start : head.end],) if asked.wants_body else ()
-        answer = Answer(outcome="hit", head=head, body=body, has_body=asked.wants_body)
+        answer = ReplayAnswer(outcome="hit", head=head, body=body, has_body=asked.wants_body)
         send_answer(answer, sender)
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pinakes.dedupe.decide.counting import Capture, Collision
+from pinakes.dedupe.decide.counting import Collision, CountedCapture
 
 COLLISIONS = "collisions"
 """The name under which tasks keep such lines."""
@@ -18,7 +18,7 @@ COLLISIONS = "collisions"
 _SEVERAL = 2
 
 
-def collision_text(digest: str, captures: Iterable[tuple[int, Capture]]) -> bytes:
+def collision_text(digest: str, captures: Iterable[tuple[int, CountedCapture]]) -> bytes:
     """A line: hash extensions, with one capture of each."""
     contents = [[extension, *capture] for extension, capture in captures]
     return json.dumps([digest, contents]).encode()
@@ -30,12 +30,12 @@ def merge_collisions(texts: Iterable[bytes]) -> Iterator[Collision]:
     Of each content the first capture by place is named.  A digest with one content is not a
     collision.  Memory: the colliding digests.
     """
-    found: dict[str, dict[int, Capture]] = defaultdict(dict)
+    found: dict[str, dict[int, CountedCapture]] = defaultdict(dict)
     for text in texts:
         digest, contents = json.loads(text)
         captures = found[digest]
         for extension, *values in contents:
-            capture = Capture(*values)
+            capture = CountedCapture(*values)
             captures[extension] = min(captures.get(extension, capture), capture)
     for digest in sorted(found):
         captures = found[digest]

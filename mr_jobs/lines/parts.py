@@ -62,7 +62,7 @@ def text_entry(value: bytes) -> Entry:
     )  # fmt: skip
 
 
-class SetAside:
+class LeftInParts:
     """What a task reports of a content whose captures it has left in parts."""
 
     def __init__(self, content: bytes, *, shard_lines: int) -> None:

@@ -14,7 +14,7 @@ from pinakes.dedupe.references.resolution import Reference, reference_of
 from pinakes.dedupe.references.stream import (
     NOWHERE,
     Entry,
-    Stretch,
+    RecordStretch,
     entries_of,
     judge_references,
     place_of,
@@ -44,7 +44,7 @@ class DepartingReferences:
         """A file; there is only one, with a known name."""
         return 0
 
-    def add_full(self, uri: str | None, full: Full, stretch: Stretch = NOWHERE) -> None:
+    def add_full(self, uri: str | None, full: Full, stretch: RecordStretch = NOWHERE) -> None:
         if uri is not None:
             self._send(uri, full)
 

@@ -15,7 +15,7 @@ from pinakes.errors import ConfigError
 INSTALL = "make browsers"
 
 
-class Kind(str, Enum):
+class Driver(str, Enum):
     """What drives it."""
 
     CHROMIUM = "chromium"  # Selenium and chromedriver
@@ -29,7 +29,7 @@ class Browser:
     """One browser of the list.  Programs are names on PATH, or files in the cache folder."""
 
     name: str
-    kind: Kind
+    kind: Driver
     program: str
     fallback: str | None = None  # where `program` is not installed
     driver: str | None = None
@@ -49,34 +49,34 @@ BROWSERS = (
     # The shell has the same engine and no windows: three quarters of the processor time.
     Browser(
         name="chromium",
-        kind=Kind.CHROMIUM,
+        kind=Driver.CHROMIUM,
         program="chromium-headless-shell",
         fallback="chromium",
         driver="chromedriver",
     ),
-    Browser(name="firefox", kind=Kind.FIREFOX, program="firefox-esr", driver="geckodriver"),
-    Browser(name="webkitgtk", kind=Kind.WEBKITGTK, program="xvfb-run", driver="WebKitWebDriver"),
+    Browser(name="firefox", kind=Driver.FIREFOX, program="firefox-esr", driver="geckodriver"),
+    Browser(name="webkitgtk", kind=Driver.WEBKITGTK, program="xvfb-run", driver="WebKitWebDriver"),
     Browser(
         name="chromium-131",
-        kind=Kind.PIPED_CHROMIUM,
+        kind=Driver.PIPED_CHROMIUM,
         program="chromium-131.0.1/chromium",
         version="131.",
     ),
     Browser(
         name="chromium-119",
-        kind=Kind.PIPED_CHROMIUM,
+        kind=Driver.PIPED_CHROMIUM,
         program="chromium-119.0.2/chromium",
         version="119.",
     ),
     Browser(
         name="chromium-106",
-        kind=Kind.PIPED_CHROMIUM,
+        kind=Driver.PIPED_CHROMIUM,
         program="chromium-106.0.0/chromium",
         version="106.",
     ),
     Browser(
         name="chromium-92",
-        kind=Kind.PIPED_CHROMIUM,
+        kind=Driver.PIPED_CHROMIUM,
         program="chromium-92.0.0/chromium",
         version="92.",
     ),

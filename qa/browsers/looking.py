@@ -34,7 +34,7 @@ _OBSERVED = frozenset(
 _NO_PAGES = frozenset({"application/pdf", "application/octet-stream"})
 
 
-class Look:
+class SnapshotBuilder:
     """Fills a snapshot step by step, so that a capture that is cut off keeps what it has."""
 
     def __init__(

@@ -17,10 +17,10 @@ from pathlib import Path
 from pinakes.config import user_folder
 from pinakes.errors import ConfigError
 from pinakes.extras import missing_extra
-from pinakes.qa.browsers.browser_list import Installed, Kind, browser_named, installed
+from pinakes.qa.browsers.browser_list import Driver, Installed, browser_named, installed
 from pinakes.qa.browsers.chromium import ChromiumTab, PipedChromium
 from pinakes.qa.browsers.kept import keep_image
-from pinakes.qa.browsers.looking import Look
+from pinakes.qa.browsers.looking import SnapshotBuilder
 from pinakes.qa.browsers.page_scripts import Limits, Pins, pinning, script
 from pinakes.qa.browsers.processes import Guard, killed_after
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Proxy, Tab, Viewport
@@ -82,7 +82,7 @@ class Session:
 
         Returns a snapshot whatever the page does.  `on_blank` is called when the previous page is
         left and a blank one is open: requests before belong to the previous page, requests after
-        to this one.  `is_known`: see `Look`.
+        to this one.  `is_known`: see `SnapshotBuilder`.
 
         Raises:
             ConfigError: the browser cannot be started; or, with its first page, a masked selector
@@ -103,7 +103,7 @@ class Session:
             viewport_height=self._viewport.height,
         )
         keep = partial(keep_image, folder)
-        look = Look(
+        look = SnapshotBuilder(
             tab,
             blank,
             limits=self._limits,
@@ -233,15 +233,15 @@ def starter(installed: Installed, proxy: Proxy, viewport: Viewport) -> Callable[
 
 def _start(installed: Installed, scratch: Path, proxy: Proxy, viewport: Viewport) -> Tab:
     kind = installed.browser.kind
-    if kind is Kind.PIPED_CHROMIUM:
+    if kind is Driver.PIPED_CHROMIUM:
         return ChromiumTab(PipedChromium(installed.program, scratch, proxy, viewport), viewport)
     try:
         from pinakes.qa.browsers import chromium_driver, firefox, webkitgtk
     except ImportError as error:
         raise missing_extra(f"browsers need {error.name}", "qa") from error
-    openers: dict[Kind, Callable[[Installed, Path, Proxy, Viewport], Tab]] = {
-        Kind.CHROMIUM: chromium_driver.open_chromium,
-        Kind.FIREFOX: firefox.open_firefox,
-        Kind.WEBKITGTK: webkitgtk.open_webkitgtk,
+    openers: dict[Driver, Callable[[Installed, Path, Proxy, Viewport], Tab]] = {
+        Driver.CHROMIUM: chromium_driver.open_chromium,
+        Driver.FIREFOX: firefox.open_firefox,
+        Driver.WEBKITGTK: webkitgtk.open_webkitgtk,
     }
     return openers[kind](installed, scratch, proxy, viewport)

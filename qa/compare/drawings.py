@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from pinakes.qa.snapshot import Box, Rect, Shape, Snapshot
+from pinakes.qa.snapshot import Box, Rect, Snapshot, SvgShape
 
 _CELLS = re.compile(
     r"([~=]?)([0-9]{1,4})x([0-9]{1,4}):((?:[0-9a-f]{2})*)(?:\|((?:[0-9a-f]{2})*))?(?::([01]*))?"
@@ -182,7 +182,7 @@ def other_shapes(
     *,
     again: Snapshot | None = None,
     labels: Sequence[Rect] = (),
-) -> Iterator[tuple[Shape, str]]:
+) -> Iterator[tuple[SvgShape, str]]:
     """Shapes that are gone, are new, or are painted or placed otherwise, with what they are.
 
     Not those of drawings that move, or that differ between the first and `again`; nor what is a
@@ -214,7 +214,7 @@ def other_shapes(
 
 def _numbered(
     snapshot: Snapshot, restless: Collection[int], labelled: Collection[int]
-) -> Iterator[tuple[tuple[int, str, int], Shape]]:
+) -> Iterator[tuple[tuple[int, str, int], SvgShape]]:
     """Each by its drawing, its tag, and which of its tag in the drawing it is; no lines of those
     that are `labelled`."""
     counts: Counter[tuple[int, str]] = Counter()
@@ -248,7 +248,7 @@ def _is_line(paint: str) -> bool:
     return paint.split(" ")[1:2] == ["line"]
 
 
-def _paint(snapshot: Snapshot, shape: Shape) -> str:
+def _paint(snapshot: Snapshot, shape: SvgShape) -> str:
     known = 0 <= shape.look < len(snapshot.looks)
     return " ".join(snapshot.looks[shape.look].replace("|", " ").split()) if known else ""
 
@@ -257,7 +257,7 @@ def _words(place: Sequence[int]) -> str:
     return " ".join(map(str, place))
 
 
-def _is_placed_alike(was: Shape, now: Shape) -> bool:
+def _is_placed_alike(was: SvgShape, now: SvgShape) -> bool:
     bounds, part = _BESIDE_LETTERS if was.by_letters or now.by_letters else _WITHOUT_LETTERS
     return len(was.place) == len(now.place) and all(
         abs(a - b) <= max(bound, abs(a) / part)

@@ -161,7 +161,7 @@ NEAR = 2
 """CSS pixels; browsers round edges otherwise."""
 
 
-class Drawn(NamedTuple):
+class DrawnElement(NamedTuple):
     """An element that is drawn, and how."""
 
     box: Box
@@ -207,7 +207,7 @@ class Drawn(NamedTuple):
         return self.box.kind != "control" and self.box.tag not in _OWN
 
 
-def drawn_elements(snapshot: Snapshot) -> list[Drawn]:
+def drawn_elements(snapshot: Snapshot) -> list[DrawnElement]:
     """Those of a snapshot that have a look, in the document's order."""
     looks = [tuple(_in_common(look, snapshot.browser).split("|")) for look in snapshot.looks]
     counts: Counter[str] = Counter()
@@ -215,7 +215,7 @@ def drawn_elements(snapshot: Snapshot) -> list[Drawn]:
     for box in snapshot.boxes:
         if box.look is not None and box.look < len(looks) and len(looks[box.look]) == len(ASPECTS):
             place = box.tag, counts[box.tag]
-            found.append(Drawn(box, looks[box.look], place, shown_by(snapshot, box)))
+            found.append(DrawnElement(box, looks[box.look], place, shown_by(snapshot, box)))
             counts[box.tag] += 1
     return found
 
@@ -228,19 +228,21 @@ def _in_common(look: str, browser: str) -> str:
     return _LINES.sub("solid", look)
 
 
-def key_of(drawn: Drawn) -> tuple[str, str, str]:
+def key_of(drawn: DrawnElement) -> tuple[str, str, str]:
     """Numbers of texts are one: dates and counters are others each time."""
     box = drawn.box
     return box.kind, box.tag, _NUMBER.sub("0", box.text) if box.kind == "text" else box.text
 
 
-def matched_elements(mine: Sequence[Drawn], theirs: Sequence[Drawn]) -> list[tuple[Drawn, Drawn]]:
+def matched_elements(
+    mine: Sequence[DrawnElement], theirs: Sequence[DrawnElement]
+) -> list[tuple[DrawnElement, DrawnElement]]:
     """The nth of a kind, tag and text with the nth, in the order of the first; of those that are
     left, the nth of a text with other numbers."""
-    found: dict[int, Drawn] = {}
+    found: dict[int, DrawnElement] = {}
     for key in (lambda one: (one.box.kind, one.box.tag, one.box.text), key_of):
         taken = set(map(id, found.values()))
-        waiting: dict[tuple[str, str, str], list[Drawn]] = defaultdict(list)
+        waiting: dict[tuple[str, str, str], list[DrawnElement]] = defaultdict(list)
         for other in reversed(theirs):
             if id(other) not in taken:
                 waiting[key(other)].append(other)
@@ -251,7 +253,7 @@ def matched_elements(mine: Sequence[Drawn], theirs: Sequence[Drawn]) -> list[tup
     return [(one, found[id(one)]) for one in mine if id(one) in found]
 
 
-def restyled_aspects(one: Drawn, other: Drawn) -> list[str]:
+def restyled_aspects(one: DrawnElement, other: DrawnElement) -> list[str]:
     """The aspects that differ."""
     pairs = zip(ASPECTS, one.aspects, other.aspects, strict=True)
     found = [

@@ -17,7 +17,7 @@ from .drawings import other_shapes, show_alike
 from .drawn_elements import (
     ASPECTS,
     NEAR,
-    Drawn,
+    DrawnElement,
     drawn_elements,
     is_apart,
     is_masked,
@@ -138,12 +138,14 @@ def compare_elements(
     )
 
 
-def _left(all_of_them: Sequence[Drawn], matched: Iterable[Drawn]) -> list[Drawn]:
+def _left(
+    all_of_them: Sequence[DrawnElement], matched: Iterable[DrawnElement]
+) -> list[DrawnElement]:
     known = set(map(id, matched))
     return [one for one in all_of_them if one.is_seen and one.is_painted and id(one) not in known]
 
 
-def _said_otherwise(pairs: Iterable[tuple[Drawn, Drawn]]) -> Iterator[ElementChange]:
+def _said_otherwise(pairs: Iterable[tuple[DrawnElement, DrawnElement]]) -> Iterator[ElementChange]:
     """Texts of the same words with other numbers."""
     for one, two in pairs:
         was, now = (_MOVING.sub("0", drawn.box.text) for drawn in (one, two))
@@ -153,7 +155,7 @@ def _said_otherwise(pairs: Iterable[tuple[Drawn, Drawn]]) -> Iterator[ElementCha
             yield _change(two, f"was “{one.box.text[:_LONGEST]}”")
 
 
-def _clocks(drawn: Drawn) -> list[int]:
+def _clocks(drawn: DrawnElement) -> list[int]:
     """The times of day that a text says to the second, in seconds."""
     found = _CLOCK.findall(drawn.box.text)
     return [
@@ -167,14 +169,14 @@ def _is_hours_apart(one: int, other: int) -> bool:
     return _HOUR_S <= apart <= _DAY_S - _HOUR_S
 
 
-def _shown_otherwise(pairs: Sequence[tuple[Drawn, Drawn]]) -> Iterator[ElementChange]:
+def _shown_otherwise(pairs: Sequence[tuple[DrawnElement, DrawnElement]]) -> Iterator[ElementChange]:
     for one, two in pairs:
         if not show_alike(one.shows, two.shows):
             yield _change(two, "shows something else")
 
 
 def _reordered(
-    pairs: Sequence[tuple[Drawn, Drawn]], theirs: Sequence[Drawn]
+    pairs: Sequence[tuple[DrawnElement, DrawnElement]], theirs: Sequence[DrawnElement]
 ) -> Iterator[ElementChange]:
     """Of elements that are the same, those that come sooner than one that was before them."""
     places = {id(one): place for place, one in enumerate(theirs)}
@@ -187,13 +189,13 @@ def _reordered(
         last = max(last, places[id(two)])
 
 
-def _change(drawn: Drawn, what: str) -> ElementChange:
+def _change(drawn: DrawnElement, what: str) -> ElementChange:
     box = drawn.box
     text = f" “{box.text[:_LONGEST]}”" if box.text else ""
     return ElementChange(f"<{box.tag}>{text} {what}", box.rect)
 
 
-def _in_words(one: Drawn, other: Drawn, names: Sequence[str]) -> str:
+def _in_words(one: DrawnElement, other: DrawnElement, names: Sequence[str]) -> str:
     was, now = (dict(zip(ASPECTS, drawn.aspects, strict=True)) for drawn in (one, other))
     said = (
         f"{_NAMES.get(name, name)} {was[name][:_LONGEST] or 'none'} → "
@@ -203,12 +205,12 @@ def _in_words(one: Drawn, other: Drawn, names: Sequence[str]) -> str:
     return f"has another {', another '.join(said)}"
 
 
-def _sizes(one: Drawn, other: Drawn) -> str:
+def _sizes(one: DrawnElement, other: DrawnElement) -> str:
     was, now = one.box.rect, other.box.rect
     return f"has {now.width} × {now.height} px in place of {was.width} × {was.height}"
 
 
-def _without(restless: Sequence[Drawn], side: Sequence[Drawn]) -> list[Drawn]:
+def _without(restless: Sequence[DrawnElement], side: Sequence[DrawnElement]) -> list[DrawnElement]:
     """Those that are none of these, and lie where none of them does: a carousel's next slide.
 
     Boxes without a text are many of one name: of these the same in number count, and what is in
@@ -227,12 +229,12 @@ def _without(restless: Sequence[Drawn], side: Sequence[Drawn]) -> list[Drawn]:
 
 
 def _restless(
-    pairs: Sequence[tuple[Drawn, Drawn]],
-    mine: Sequence[Drawn],
-    again: Sequence[Drawn],
+    pairs: Sequence[tuple[DrawnElement, DrawnElement]],
+    mine: Sequence[DrawnElement],
+    again: Sequence[DrawnElement],
     *,
     is_exact: bool,
-) -> list[Drawn]:
+) -> list[DrawnElement]:
     """Elements that are not the same in two looks at one page, of both; `pairs` are those matched.
 
     `is_exact`: nor are those whose text has other numbers, or whose picture shows something else.
@@ -248,7 +250,9 @@ def _restless(
     return [*moved, *left]
 
 
-def _shifts(pairs: Sequence[tuple[Drawn, Drawn]]) -> Iterator[tuple[Drawn, int]]:
+def _shifts(
+    pairs: Sequence[tuple[DrawnElement, DrawnElement]],
+) -> Iterator[tuple[DrawnElement, int]]:
     """How far blocks moved across, but for those that moved as far as the one before."""
     before = 0
     for one, other in pairs:
@@ -260,9 +264,11 @@ def _shifts(pairs: Sequence[tuple[Drawn, Drawn]]) -> Iterator[tuple[Drawn, int]]
         before = shift
 
 
-def _spaces(pairs: Sequence[tuple[Drawn, Drawn]]) -> Iterator[tuple[Drawn, int]]:
+def _spaces(
+    pairs: Sequence[tuple[DrawnElement, DrawnElement]],
+) -> Iterator[tuple[DrawnElement, int]]:
     """By how much the distance of a block below the one before changed."""
-    last: tuple[Drawn, Drawn] | None = None
+    last: tuple[DrawnElement, DrawnElement] | None = None
     for pair in pairs:
         if not pair[0].is_block:
             continue
@@ -279,16 +285,16 @@ def _space(above: Box, box: Box) -> int:
     return box.rect.y - (bottom if box.rect.y >= bottom else above.rect.y)
 
 
-def _is_widened(one: Drawn, other: Drawn) -> bool:
+def _is_widened(one: DrawnElement, other: DrawnElement) -> bool:
     return is_apart(one.box.rect.width, other.box.rect.width)
 
 
-def _is_resized(one: Drawn, other: Drawn) -> bool:
+def _is_resized(one: DrawnElement, other: DrawnElement) -> bool:
     was, now = one.box.rect, other.box.rect
     return is_apart(was.width, now.width) or is_apart(was.height, now.height)
 
 
-def _is_stretched(one: Drawn, other: Drawn) -> bool:
+def _is_stretched(one: DrawnElement, other: DrawnElement) -> bool:
     """Whether a picture has other proportions, which letters around it give to none."""
     was, now = one.box.rect, other.box.rect
     most = max(abs(was.width - now.width), abs(was.height - now.height))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from .drawn_elements import ASPECTS, Drawn
+from .drawn_elements import ASPECTS, DrawnElement
 
 Series = tuple[str, ...]
 """What labels of one axis or chart have in common: their tag, and how they are drawn."""
@@ -19,7 +19,7 @@ _NEAR = 3
 """CSS pixels across between the middles or edges of labels that stand in one place."""
 
 
-def series_of(one: Drawn) -> Series | None:
+def series_of(one: DrawnElement) -> Series | None:
     """The series of a label: of a text in a drawing, or one absolutely placed; else None."""
     is_label = one.box.kind == "text" and (
         not one.of("display") or one.of("position").startswith("absolute")
@@ -28,7 +28,9 @@ def series_of(one: Drawn) -> Series | None:
     return (one.box.tag, *map(one.of, names)) if is_label else None
 
 
-def chosen_labels(pairs: Sequence[tuple[Drawn, Drawn]], left: Sequence[Drawn]) -> set[Series]:
+def chosen_labels(
+    pairs: Sequence[tuple[DrawnElement, DrawnElement]], left: Sequence[DrawnElement]
+) -> set[Series]:
     """Series of labels of which some are the same in both browsers, and others in one alone.
 
     Scripts leave out what would lie upon another, by the width of letters.
@@ -44,12 +46,12 @@ def chosen_labels(pairs: Sequence[tuple[Drawn, Drawn]], left: Sequence[Drawn]) -
 
 
 def replaced_labels(
-    mine: Iterable[Drawn],
-    theirs: Iterable[Drawn],
-    lost: Sequence[Drawn],
-    added: Sequence[Drawn],
+    mine: Iterable[DrawnElement],
+    theirs: Iterable[DrawnElement],
+    lost: Sequence[DrawnElement],
+    added: Sequence[DrawnElement],
     chosen: Collection[Series],
-) -> Iterator[tuple[Drawn, Drawn]]:
+) -> Iterator[tuple[DrawnElement, DrawnElement]]:
     """Labels that are lost of the chosen series, with what stands in their place.
 
     Each must have a word that is in no label of its series in the other page: lines are broken
@@ -69,7 +71,9 @@ def replaced_labels(
                 yield one, other
 
 
-def _words_of(side: Iterable[Drawn], chosen: Collection[Series]) -> Mapping[Series, set[str]]:
+def _words_of(
+    side: Iterable[DrawnElement], chosen: Collection[Series]
+) -> Mapping[Series, set[str]]:
     found: dict[Series, set[str]] = {series: set() for series in chosen}
     for one in side:
         series = series_of(one)
@@ -78,7 +82,7 @@ def _words_of(side: Iterable[Drawn], chosen: Collection[Series]) -> Mapping[Seri
     return found
 
 
-def _letters(label: Drawn, known: Collection[str]) -> list[str]:
+def _letters(label: DrawnElement, known: Collection[str]) -> list[str]:
     words = label.box.text.split()
     return [word for word in words if word not in known and any(map(str.isalpha, word))]
 
@@ -88,7 +92,7 @@ def _is_cut(one: str, other: str) -> bool:
     return long.startswith(short) or long.endswith(short)
 
 
-def _is_in_place(one: Drawn, other: Drawn) -> bool:
+def _is_in_place(one: DrawnElement, other: DrawnElement) -> bool:
     was, now = one.box.rect, other.box.rect
     across = (
         now.x - was.x,

@@ -32,7 +32,7 @@ _MOST_PLACES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PagePlace:
     """A part of the page, and the tag of the least element that holds most of it, if any."""
 
     rect: Rect
@@ -60,7 +60,7 @@ class SteadyDifference:
     new: tuple[str, ...]
     restless: float
     """The share of the reference's image that differs between looks at one side."""
-    places: tuple[Place, ...]
+    places: tuple[PagePlace, ...]
     """Where the pixels are, the largest first."""
     below: tuple[DrawnElement, ...] = ()
     """Elements below the image that are gone or new in each look, or drawn otherwise."""
@@ -105,7 +105,7 @@ def compare_steadily(
         gone=gone,
         new=new,
         restless=float(restless.mean()),
-        places=tuple(Place(rect=rect, tag=_tag_of(rect, boxes)) for rect in _places(steady)),
+        places=tuple(PagePlace(rect=rect, tag=_tag_of(rect, boxes)) for rect in _places(steady)),
         below=_below(references, others, SCALE * shape[0], masked),
     )
 

@@ -30,7 +30,7 @@ class PageKind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class JudgedKind:
     """A kind, and the reason for it."""
 
     kind: PageKind
@@ -90,30 +90,30 @@ def kinds_in_words(loaded: LoadedSnapshot) -> Iterator[str]:
         yield f"{kind.kind.value}: {kind.reason}"
 
 
-def page_kinds(snapshot: Snapshot, image: ImageStatistics | None = None) -> tuple[Kind, ...]:
+def page_kinds(snapshot: Snapshot, image: ImageStatistics | None = None) -> tuple[JudgedKind, ...]:
     """The kinds of a page; mostly none."""
     if snapshot.outcome is Outcome.FAILED:
         why = ", ".join(snapshot.reasons) or "no answer"
-        return (Kind(kind=PageKind.BROWSER_ERROR, reason=f"the browser's own error: {why}"),)
+        return (JudgedKind(kind=PageKind.BROWSER_ERROR, reason=f"the browser's own error: {why}"),)
     if snapshot.outcome not in (Outcome.COMPLETE, Outcome.STILL_LOADING):
         return ()
     found = (_blank(snapshot, image), _soft_404(snapshot), _login_wall(snapshot))
     return tuple(kind for kind in found if kind is not None)
 
 
-def _blank(snapshot: Snapshot, image: ImageStatistics | None) -> Kind | None:
+def _blank(snapshot: Snapshot, image: ImageStatistics | None) -> JudgedKind | None:
     """Nothing is visible: by its image if there is one, else by its contents."""
     if image is not None:
         empty = image.deviation < _EMPTY_DEVIATION or image.commonest > _EMPTY_COMMONEST
         reason = f"{image.commonest:.2%} of the image has one colour"
-        return Kind(kind=PageKind.BLANK, reason=reason) if empty else None
+        return JudgedKind(kind=PageKind.BLANK, reason=reason) if empty else None
     shows = any(box.kind != "block" for box in snapshot.boxes)
     if snapshot.text.strip() or shows:
         return None
-    return Kind(kind=PageKind.BLANK, reason="neither text nor pictures")
+    return JudgedKind(kind=PageKind.BLANK, reason="neither text nor pictures")
 
 
-def _soft_404(snapshot: Snapshot) -> Kind | None:
+def _soft_404(snapshot: Snapshot) -> JudgedKind | None:
     """It says that the page does not exist, and little else; its status was a success."""
     if _is_long(snapshot):
         return None
@@ -121,19 +121,19 @@ def _soft_404(snapshot: Snapshot) -> Kind | None:
     if found is None:
         return None
     said = " ".join(found[0].split())[:80]
-    return Kind(kind=PageKind.SOFT_404, reason=f"the page says: {said}")
+    return JudgedKind(kind=PageKind.SOFT_404, reason=f"the page says: {said}")
 
 
-def _login_wall(snapshot: Snapshot) -> Kind | None:
+def _login_wall(snapshot: Snapshot) -> JudgedKind | None:
     """A form to log in with, and little else; or one that lies over the page."""
     over = snapshot.overlay.text if snapshot.overlay is not None else ""
     if _LOGIN.search(over) and _PASSWORD.search(over):
-        return Kind(kind=PageKind.LOGIN_WALL, reason="a login form covers the page")
+        return JudgedKind(kind=PageKind.LOGIN_WALL, reason="a login form covers the page")
     fields = sum(box.tag == "input" for box in snapshot.boxes)
     said = f"{snapshot.title}\n{snapshot.text}"
     if _is_long(snapshot) or not fields or not _LOGIN.search(said) or not _PASSWORD.search(said):
         return None
-    return Kind(kind=PageKind.LOGIN_WALL, reason="a password field, and little else")
+    return JudgedKind(kind=PageKind.LOGIN_WALL, reason="a password field, and little else")
 
 
 def _is_long(snapshot: Snapshot) -> bool:

@@ -16,7 +16,7 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.captures import Capture, Placed, scan_captures_of
+from pinakes.catalog.captures import CaptureRow, Placed, scan_captures_of
 from pinakes.catalog.file_rows import hidden_among
 from pinakes.catalog.payloads import resolve
 from pinakes.catalog.sound_records import require_body_of
@@ -31,9 +31,9 @@ from pinakes.warc.record import Record
 
 from .answer_head import captured_head
 from .generations import Generation, GenerationReader
-from .index_lookup import Candidate, IndexLookup, reason_to_skip
+from .index_lookup import IndexLookup, ReplayCandidate, reason_to_skip
 from .request import ProxyRequest
-from .sending import Answer, outcome_of, own_answer
+from .sending import ReplayAnswer, outcome_of, own_answer
 
 MOST_TRIED = 32
 """Most captures opened to find one that is neither a redirect to itself nor a 304."""
@@ -75,7 +75,7 @@ class ArchiveAnswers:
         self._reader = GenerationReader(rows, archive, generation)
 
     @contextmanager
-    def answer(self, request: ProxyRequest, moment: datetime) -> Iterator[Answer]:
+    def answer(self, request: ProxyRequest, moment: datetime) -> Iterator[ReplayAnswer]:
         """What the archive has for a request, closest to that moment.
 
         Faults of the archive and of an unavailable store are answers as well.
@@ -86,9 +86,9 @@ class ArchiveAnswers:
 
     def _answer(
         self, stack: ExitStack, request: ProxyRequest, moment: datetime, key: str
-    ) -> Answer:
-        found: Candidate | None = None
-        second_best: Candidate | None = None
+    ) -> ReplayAnswer:
+        found: ReplayCandidate | None = None
+        second_best: ReplayCandidate | None = None
         try:
             for tried, found in enumerate(self._visible(request, moment)):
                 if tried >= MOST_TRIED:
@@ -110,20 +110,20 @@ class ArchiveAnswers:
         text = f"{request.method} {request.uri}"
         return own_answer("miss", 404, text, key=key, has_body=request.wants_body)
 
-    def _visible(self, request: ProxyRequest, moment: datetime) -> Iterator[Candidate]:
+    def _visible(self, request: ProxyRequest, moment: datetime) -> Iterator[ReplayCandidate]:
         for candidate in self._lookup.candidates(request, moment):
             if self._is_visible(candidate.capture):
                 yield candidate
 
-    def _is_visible(self, capture: Capture) -> bool:
+    def _is_visible(self, capture: CaptureRow) -> bool:
         file = capture.facts.archive_file
         if self._collection not in (None, self._reader.collection_of(file)):
             return False
         return not hidden_among(self._rows, [file])
 
     def _answer_by(
-        self, stack: ExitStack, found: Candidate, request: ProxyRequest, key: str
-    ) -> tuple[Answer, str | None]:
+        self, stack: ExitStack, found: ReplayCandidate, request: ProxyRequest, key: str
+    ) -> tuple[ReplayAnswer, str | None]:
         """The answer by this capture, and the reason to prefer another, if any."""
         head, payload = self._open(stack, found.capture)
         size = payload.size if payload is not None else 0
@@ -131,7 +131,7 @@ class ArchiveAnswers:
         coded = not coding or (payload is not None and is_coded(coding, payload.first(FIRST_BYTES)))
         captured = parse_digits_date(found.capture.time[:14])
         made = captured_head(head, request, size, coded=coded, captured=captured)
-        answer = Answer(
+        answer = ReplayAnswer(
             outcome="hit",
             head=made,
             body=payload.pieces(made.start, made.end)
@@ -144,7 +144,7 @@ class ArchiveAnswers:
         )
         return answer, reason_to_skip(request, head)
 
-    def _open(self, stack: ExitStack, capture: Capture) -> _Opened:
+    def _open(self, stack: ExitStack, capture: CaptureRow) -> _Opened:
         record = self._record(stack, self._reader.place(capture))
         if record.type != "revisit":
             head = head_of(record)
@@ -171,13 +171,13 @@ class ArchiveAnswers:
         head = own if own is not None and is_own else theirs
         return _Opened(head, _payload_of(original, theirs, or_chunked=head.says_chunked))
 
-    def _original(self, capture: Capture, revisit: Record) -> Placed:
+    def _original(self, capture: CaptureRow, revisit: Record) -> Placed:
         # By the record's own fields, as every other tool does, not by the catalogue's note of
         # dedupe: QA checks whether the two agree.
         placed = resolve(self._rows, replace(capture, dedupe=None), revisit)
         return self._reader.place(placed.capture)
 
-    def _answer_before(self, capture: Capture) -> Capture | None:
+    def _answer_before(self, capture: CaptureRow) -> CaptureRow | None:
         """The latest earlier 200 of its URL, for a "not modified" that names no record.
 
         It may be a revisit, which is opened like any other.
@@ -203,7 +203,7 @@ class ArchiveAnswers:
         return record
 
 
-def _is_200(capture: Capture) -> bool:
+def _is_200(capture: CaptureRow) -> bool:
     """Whether it is a 200, or a revisit without a head that may be one."""
     facts = capture.facts
     bare = facts.type == "revisit" and facts.status is None

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.captures import Capture, Placed, placed_by, require_visible
+from pinakes.catalog.captures import CaptureRow, Placed, placed_by, require_visible
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.payloads import open_placed, open_record
@@ -61,7 +61,7 @@ class GenerationReader:
         facts = read_entry(self._rows, archive_file).facts
         return facts.collection if facts is not None else None
 
-    def place(self, capture: Capture) -> Placed:
+    def place(self, capture: CaptureRow) -> Placed:
         """The place of a capture in that generation.
 
         Raises:

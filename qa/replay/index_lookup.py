@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from pinakes.access.byte_range import parse_content_range
-from pinakes.catalog.captures import COLUMNS, TABLE, Capture, decode_capture
+from pinakes.catalog.captures import COLUMNS, TABLE, CaptureRow, decode_capture
 from pinakes.hbase_schema.capture_keys import (
     URLKEY_LIMIT_BYTES,
     captures_of,
@@ -35,23 +35,23 @@ from .request import ProxyRequest, original_uri
 _FAR_S = 1 << 40
 
 
-class Candidate(NamedTuple):
+class ReplayCandidate(NamedTuple):
     """A capture that may answer; `distance_s` is its time minus the requested one."""
 
-    capture: Capture
+    capture: CaptureRow
     distance_s: int | None
     rule: str | None = None
 
 
-def distance_of(capture: Capture, moment: datetime) -> int | None:
+def distance_of(capture: CaptureRow, moment: datetime) -> int | None:
     """Whole seconds from the moment to the capture; None if its date is unreadable."""
     captured = parse_digits_date(capture.time[:14])
     return int((captured - moment).total_seconds()) if captured is not None else None
 
 
 def by_preference(
-    earlier: Iterable[Candidate], later: Iterable[Candidate], requested_uri: str
-) -> Iterator[Candidate]:
+    earlier: Iterable[ReplayCandidate], later: Iterable[ReplayCandidate], requested_uri: str
+) -> Iterator[ReplayCandidate]:
     """The candidates, best first; `earlier` comes latest first, `later` earliest first.
 
     Closest first; at one distance errors last, then the URL as requested (a site may have had
@@ -61,11 +61,13 @@ def by_preference(
         yield from sorted(equals, key=lambda candidate: _preference(candidate, requested_uri))
 
 
-def _far(candidate: Candidate) -> int:
+def _far(candidate: ReplayCandidate) -> int:
     return abs(candidate.distance_s) if candidate.distance_s is not None else _FAR_S
 
 
-def _merged(earlier: Iterator[Candidate], later: Iterator[Candidate]) -> Iterator[Candidate]:
+def _merged(
+    earlier: Iterator[ReplayCandidate], later: Iterator[ReplayCandidate]
+) -> Iterator[ReplayCandidate]:
     before, after = next(earlier, None), next(later, None)
     while before is not None or after is not None:
         if after is None or (before is not None and _far(before) <= _far(after)):
@@ -77,7 +79,7 @@ def _merged(earlier: Iterator[Candidate], later: Iterator[Candidate]) -> Iterato
             after = next(later, None)
 
 
-def _preference(candidate: Candidate, requested_uri: str) -> tuple[bool, bool, bool]:
+def _preference(candidate: ReplayCandidate, requested_uri: str) -> tuple[bool, bool, bool]:
     facts = candidate.capture.facts
     status = facts.status or 200
     same = original_uri(facts.target_uri, None) == requested_uri
@@ -130,7 +132,7 @@ class IndexLookup:
     def __init__(self, rows: RowStore) -> None:
         self._rows = rows
 
-    def candidates(self, request: ProxyRequest, moment: datetime) -> Iterator[Candidate]:
+    def candidates(self, request: ProxyRequest, moment: datetime) -> Iterator[ReplayCandidate]:
         """Captures that may answer, best first; fuzzy matches only if there are no others.
 
         Two lazy scans; on a miss up to two more.
@@ -146,17 +148,19 @@ class IndexLookup:
 
     def _of_key(
         self, key: str, request: ProxyRequest, moment: datetime, rule: str | None
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[ReplayCandidate]:
         second = format_14(moment)
         earlier = self._scan(captures_of(key, stop_time=second), request, reverse=True)
         later = self._scan(captures_of(key, start_time=second), request)
         return by_preference(
-            (Candidate(c, distance_of(c, moment), rule) for c in earlier),
-            (Candidate(c, distance_of(c, moment), rule) for c in later),
+            (ReplayCandidate(c, distance_of(c, moment), rule) for c in earlier),
+            (ReplayCandidate(c, distance_of(c, moment), rule) for c in later),
             request.uri,
         )
 
-    def _fuzzy(self, key: str, request: ProxyRequest, moment: datetime) -> Iterator[Candidate]:
+    def _fuzzy(
+        self, key: str, request: ProxyRequest, moment: datetime
+    ) -> Iterator[ReplayCandidate]:
         plain, rules = normal_key(key)
         if rules:
             found = self._of_key(plain, request, moment, "+".join(rules))
@@ -165,7 +169,7 @@ class IndexLookup:
                 return chain((first,), found)
         path = path_of(key)
         alike = [
-            Candidate(capture, distance_of(capture, moment), rule)
+            ReplayCandidate(capture, distance_of(capture, moment), rule)
             for key_range in (captures_of(path), captures_under(f"{path}?"))
             for capture in self._scan(key_range, request, limit_rows=SCAN_ROWS)
             if (rule := fuzzy_rule(key, decode_capture_key(capture.key).urlkey)) is not None
@@ -180,7 +184,7 @@ class IndexLookup:
         *,
         reverse: bool = False,
         limit_rows: int | None = None,
-    ) -> Iterator[Capture]:
+    ) -> Iterator[CaptureRow]:
         rows = self._rows.scan(
             TABLE, key_range, columns=COLUMNS, reverse=reverse, limit_rows=limit_rows
         )
@@ -190,6 +194,6 @@ class IndexLookup:
                 yield capture
 
 
-def _closest_first(candidate: Candidate) -> tuple[bool, int]:
+def _closest_first(candidate: ReplayCandidate) -> tuple[bool, int]:
     distance = candidate.distance_s
     return (distance is None, abs(distance or 0))

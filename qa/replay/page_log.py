@@ -19,7 +19,7 @@ Outcome = Literal["hit", "miss", "fault", "unavailable", "refused", "preflight",
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class LoggedExchange:
     """One request and its answer.
 
     `capture_key` is the row key of the capture that answered, `capture_uri` its URL as captured,
@@ -78,7 +78,7 @@ class PageLog:
     """All requests of a page, in the order they began; `left_out` counts those over the limit."""
 
     name: str
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[LoggedExchange, ...]
     left_out: int = 0
 
     @property
@@ -93,7 +93,7 @@ class PageLog:
             lambda exchange: exchange.payload_digest and exchange.head_digest
         )
 
-    def _digests_of_hits(self, digest_of: Callable[[Exchange], str | None]) -> dict[str, str]:
+    def _digests_of_hits(self, digest_of: Callable[[LoggedExchange], str | None]) -> dict[str, str]:
         found: dict[str, set[str]] = {}
         for exchange in self.exchanges:
             digest = digest_of(exchange)
@@ -125,17 +125,17 @@ class PageLog:
         )
 
     @property
-    def answered(self) -> tuple[Exchange, ...]:
+    def answered(self) -> tuple[LoggedExchange, ...]:
         """Those not refused: refused ones are the browser's own, the same in every generation."""
         return tuple(e for e in self.exchanges if e.outcome != "refused")
 
     @property
-    def misses(self) -> tuple[Exchange, ...]:
+    def misses(self) -> tuple[LoggedExchange, ...]:
         """What the archive does not have."""
         return tuple(e for e in self.exchanges if e.outcome == "miss")
 
     @property
-    def faults(self) -> tuple[Exchange, ...]:
+    def faults(self) -> tuple[LoggedExchange, ...]:
         """What the archive has, but cannot be read."""
         return tuple(e for e in self.exchanges if e.outcome == "fault")
 
@@ -146,7 +146,7 @@ class OpenPage:
     def __init__(self, name: str) -> None:
         self._name = name
         self._changed = threading.Condition()
-        self._exchanges: list[Exchange] = []
+        self._exchanges: list[LoggedExchange] = []
         self._under_way = 0
         self._left_out = 0
         self._closed = False
@@ -154,7 +154,7 @@ class OpenPage:
     def begin(self, method: str, url: str, request: str = "") -> int | None:
         """Enter a request; its number, None if there are too many."""
         exchange = _within_bounds(
-            Exchange(method=method, url=url, outcome="unfinished", request=request)
+            LoggedExchange(method=method, url=url, outcome="unfinished", request=request)
         )
         with self._changed:
             if self._closed or len(self._exchanges) >= MOST_EXCHANGES:
@@ -164,7 +164,7 @@ class OpenPage:
             self._under_way += 1
             return len(self._exchanges) - 1
 
-    def finish(self, number: int | None, exchange: Exchange) -> None:
+    def finish(self, number: int | None, exchange: LoggedExchange) -> None:
         """Enter its outcome; ignored once the page is closed."""
         with self._changed:
             if number is None or self._closed:
@@ -190,7 +190,7 @@ class OpenPage:
         return PageLog(name=self._name, exchanges=tuple(self._exchanges), left_out=self._left_out)
 
 
-def _within_bounds(exchange: Exchange) -> Exchange:
+def _within_bounds(exchange: LoggedExchange) -> LoggedExchange:
     return replace(
         exchange,
         method=exchange.method[:32],

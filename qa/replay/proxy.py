@@ -21,9 +21,9 @@ from pinakes.row_store.port import RowStore
 from .answers import ArchiveAnswers
 from .certificates import Authority
 from .generations import Generation
-from .page_log import Exchange, PageLog
+from .page_log import LoggedExchange, PageLog
 from .request import ProxyRequest, is_browser_traffic
-from .sending import Answer, Sender, completed_entry, own_answer, send_answer
+from .sending import ReplayAnswer, Sender, completed_entry, own_answer, send_answer
 from .session import ProxySession, ShownPage
 
 
@@ -82,15 +82,15 @@ class ArchiveResponder:
     def __init__(self, answers: ArchiveAnswers) -> None:
         self._answers = answers
 
-    def log_entry(self, request: ProxyRequest) -> Exchange:
+    def log_entry(self, request: ProxyRequest) -> LoggedExchange:
         """The request as the browser sent it."""
-        return Exchange(
+        return LoggedExchange(
             method=request.method, url=request.uri, request=request.digest, outcome="fault"
         )
 
     def respond(
         self, page: ShownPage, request: ProxyRequest, fields: Message, sender: Sender
-    ) -> Exchange:
+    ) -> LoggedExchange:
         """The capture closest to the moment of the page."""
         refusal = _refusal(request, fields)
         if refusal is not None:
@@ -112,7 +112,7 @@ def repeat_requests(session: ProxySession, log: PageLog) -> None:
             session.exchange(request, Message(), Sender(nowhere, close=False))
 
 
-def _refusal(request: ProxyRequest, fields: Message) -> Answer | None:
+def _refusal(request: ProxyRequest, fields: Message) -> ReplayAnswer | None:
     """The answer to a request that is never answered from the archive; None for others."""
     if fields.get("Service-Worker", "").strip().lower() == "script":
         return own_answer("refused", 403, f"service workers are not supported: {request.uri}")
@@ -121,7 +121,9 @@ def _refusal(request: ProxyRequest, fields: Message) -> Answer | None:
     return None
 
 
-def _instead_of_miss(answer: Answer, request: ProxyRequest, fields: Message) -> Answer | None:
+def _instead_of_miss(
+    answer: ReplayAnswer, request: ProxyRequest, fields: Message
+) -> ReplayAnswer | None:
     """The answer to a miss that is not the archive's fault; None for others."""
     if answer.outcome != "miss":
         return None
@@ -152,7 +154,7 @@ def _is_preflight(request: ProxyRequest, fields: Message) -> bool:
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in fields
 
 
-def _preflight(fields: Message, miss: Answer) -> Answer:
+def _preflight(fields: Message, miss: ReplayAnswer) -> ReplayAnswer:
     """Allow a cross-origin request whose preflight the crawl did not record.
 
     Crawlers seldom send preflights; the response itself still says whether it may be read.

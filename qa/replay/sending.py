@@ -10,13 +10,13 @@ from io import BufferedIOBase
 from pinakes.errors import PinakesError, StoreUnavailable
 
 from .answer_head import AnswerHead, Field, own_head
-from .index_lookup import Candidate
-from .page_log import Exchange, Outcome
+from .index_lookup import ReplayCandidate
+from .page_log import LoggedExchange, Outcome
 from .request import ProxyRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ReplayAnswer:
     """What to send, and what to log; read `body` once, within the `with`.
 
     `has_body` is whether the body is sent with the head: not for HEAD.
@@ -27,7 +27,7 @@ class Answer:
     body: Iterable[bytes | memoryview] = ()
     has_body: bool = True
     urlkey: str | None = None
-    found: Candidate | None = None
+    found: ReplayCandidate | None = None
     problem: str | None = None
 
 
@@ -37,14 +37,14 @@ def own_answer(
     text: str,
     *,
     key: str | None = None,
-    found: Candidate | None = None,
+    found: ReplayCandidate | None = None,
     fields: tuple[Field, ...] = (),
     has_body: bool = True,
-) -> Answer:
+) -> ReplayAnswer:
     """An answer of the proxy's own, one line of text; a header field names the outcome."""
     line = f"Pinakes: {outcome}: {text}\n".encode("utf-8", "backslashreplace")
     body = b"" if status == 204 else line
-    return Answer(
+    return ReplayAnswer(
         outcome=outcome,
         head=own_head(status, outcome, len(body), fields=fields),
         body=(body,) if body and has_body else (),
@@ -80,7 +80,7 @@ class Sent:
     problem: str | None
 
 
-def send_answer(answer: Answer, sender: Sender) -> Sent:
+def send_answer(answer: ReplayAnswer, sender: Sender) -> Sent:
     """Send head and body; never raises.
 
     If the body ends early, by the archive's fault or the browser's, `sender.close` is set: the
@@ -118,12 +118,12 @@ def send_answer(answer: Answer, sender: Sender) -> Sent:
     )
 
 
-def completed_entry(answer: Answer, sent: Sent, request: ProxyRequest) -> Exchange:
+def completed_entry(answer: ReplayAnswer, sent: Sent, request: ProxyRequest) -> LoggedExchange:
     """The complete entry in the page's log."""
     found = answer.found
     facts = found.capture.facts if found is not None else None
     has_payload = sent.outcome == "hit" and sent.is_complete and answer.has_body
-    return Exchange(
+    return LoggedExchange(
         method=request.method,
         url=request.uri,
         request=request.digest,

@@ -23,7 +23,7 @@ from typing import Protocol
 from pinakes.errors import ConfigError
 
 from .certificates import Authority
-from .page_log import Exchange, OpenPage, PageLog
+from .page_log import LoggedExchange, OpenPage, PageLog
 from .request import ProxyRequest
 from .sending import Sender, own_answer, send_answer
 from .server import LOOPBACK, ProxyServer
@@ -70,13 +70,13 @@ class ShownPage:
 class Responder(Protocol):
     """Answers the requests of a page.  Called by several threads at once."""
 
-    def log_entry(self, request: ProxyRequest) -> Exchange:
+    def log_entry(self, request: ProxyRequest) -> LoggedExchange:
         """The request in the page's log, before it is answered."""
         ...
 
     def respond(
         self, page: ShownPage, request: ProxyRequest, fields: Message, sender: Sender
-    ) -> Exchange:
+    ) -> LoggedExchange:
         """Answer one request, and return its complete log entry."""
         ...
 

@@ -8,13 +8,13 @@ from dataclasses import asdict
 from typing import Any
 
 from pinakes.access.display import URL_CHARACTERS, display_lines, display_text
-from pinakes.qa.results import UNSEEN, View, is_image_name, side_names
+from pinakes.qa.results import UNSEEN, PageView, is_image_name, side_names
 from pinakes.qa.snapshot import Outcome
 
 from .board import Listed, PairHistory
 from .judgement import Judgement
-from .judgement_rows import Signed
-from .summary import Part, Summary
+from .judgement_rows import StoredSignOff
+from .summary import PairCount, Summary
 from .visible_pair import VisiblePair
 
 _LIST_CHARACTERS = 300
@@ -78,7 +78,7 @@ def pair_answer(looked: PairHistory) -> dict[str, Any]:
     }
 
 
-def _view(side: str, view: View, *, hidden: bool) -> dict[str, Any]:
+def _view(side: str, view: PageView, *, hidden: bool) -> dict[str, Any]:
     # That a page was not captured again since bytes prove it the same is a verdict.
     told = () if hidden and view.outcome is Outcome.COMPLETE else view.reasons
     return {
@@ -93,7 +93,7 @@ def _view(side: str, view: View, *, hidden: bool) -> dict[str, Any]:
     }
 
 
-def _image(view: View) -> str | None:
+def _image(view: PageView) -> str | None:
     return view.image if view.image and is_image_name(view.image) else None
 
 
@@ -111,7 +111,7 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
 
 
 def summary_answer(
-    summary: Summary, signed: list[Signed], *, unreadable: int, problem: str | None
+    summary: Summary, signed: list[StoredSignOff], *, unreadable: int, problem: str | None
 ) -> dict[str, Any]:
     """All figures of the run."""
     return {
@@ -140,7 +140,7 @@ def summary_answer(
     }
 
 
-def signed_answer(signed: Signed) -> Mapping[str, Any]:
+def signed_answer(signed: StoredSignOff) -> Mapping[str, Any]:
     """A sign-off."""
     cell = signed.cell
     return {
@@ -154,7 +154,7 @@ def signed_answer(signed: Signed) -> Mapping[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, float | None]:
+def _part(part: PairCount) -> dict[str, float | None]:
     return {"pairs": part.pairs, "weight": _number(part.weight)}
 
 

@@ -21,8 +21,8 @@ from pinakes.row_store.port import RowStore
 from .judgement import Judgement, Role, Statement, clean_name, same_author
 from .judgement_rows import (
     JudgedRow,
-    RunState,
-    Signed,
+    SignOffState,
+    StoredSignOff,
     put_judgement,
     put_signoff,
     read_judgements,
@@ -30,8 +30,8 @@ from .judgement_rows import (
     scan_judgements,
 )
 from .reviewed_pair import ReviewedPair
-from .summary import Progress, Summary, progress, summarise
-from .visible_pair import STATES, Filter, Viewer, VisiblePair, visible_pair
+from .summary import ReviewProgress, Summary, progress, summarise
+from .visible_pair import STATES, PairFilter, Viewer, VisiblePair, visible_pair
 
 LOOK_AGAIN_S = 5.0
 
@@ -110,7 +110,7 @@ class Board:
         """Whether the viewer may sign: leads; if there are none, everybody with a name."""
         return viewer.author is not None and (viewer.role is Role.LEAD or not self._leads)
 
-    def listed(self, viewer: Viewer, wanted: Filter, *, offset: int, limit: int) -> Listed:
+    def listed(self, viewer: Viewer, wanted: PairFilter, *, offset: int, limit: int) -> Listed:
         """The pairs that match a filter, in the viewer's order.
 
         Raises:
@@ -172,7 +172,7 @@ class Board:
         self._learn(after)
         return self._looked(pair, after, viewer)
 
-    def sign(self, viewer: Viewer, id: str, state: RunState, note: str) -> Signed:  # noqa: A002
+    def sign(self, viewer: Viewer, id: str, state: SignOffState, note: str) -> StoredSignOff:  # noqa: A002
         """Sign the run.  `Raises` as `judge`; InputRefused for a viewer who may not."""
         if viewer.author is None or not self.may_sign(viewer):
             raise InputRefused("only a lead may sign this run")
@@ -189,7 +189,7 @@ class Board:
         self._check_store()
         return signed
 
-    def signoffs(self) -> list[Signed]:
+    def signoffs(self) -> list[StoredSignOff]:
         """All sign-offs, the oldest first.  `Raises` StoreUnavailable."""
         return read_signoffs(self._rows, self.run)
 
@@ -202,7 +202,7 @@ class Board:
             self._summary = made = known.edition, summary
         return made[1], problem
 
-    def progress(self) -> Progress:
+    def progress(self) -> ReviewProgress:
         """How far the review is.  `Raises` StoreUnavailable."""
         known, _ = self._look()
         return progress(self.pairs, self._judged(known))

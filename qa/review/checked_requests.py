@@ -18,7 +18,7 @@ from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
 from pinakes.access.page_site import Request
 
 from .judgement import NAME_CHARACTERS, Label, Statement
-from .judgement_rows import RunState
+from .judgement_rows import SignOffState
 
 TOKEN, NAME = "X-Pinakes-Token", "X-Pinakes-Reviewer"
 _ESCAPED = 12  # bytes of a percent-encoded character at most
@@ -79,15 +79,15 @@ def parse_judge_request(request: Request) -> tuple[str, Statement]:
     return _text(body, "id"), statement
 
 
-def parse_sign_request(request: Request) -> tuple[str, RunState, str]:
+def parse_sign_request(request: Request) -> tuple[str, SignOffState, str]:
     """The `id`, `state` and `note` of a sign-off.  `Raises` as `parse_judge_request` does."""
     body = _object(request)
     state = _text(body, "state")
-    if state not in {known.value for known in RunState}:
+    if state not in {known.value for known in SignOffState}:
         raise BadRequest("state must be accepted, to patch or rejected")
     note = _note(body)
     Statement(label=Label.UNSURE, note=note)  # as long as a note may be
-    return _text(body, "id"), RunState(state), note
+    return _text(body, "id"), SignOffState(state), note
 
 
 def _object(request: Request) -> Mapping[str, Any]:

@@ -149,7 +149,7 @@ class Standing(str, Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class SettledLabel:
     """The label for training and the estimate: `accept` or `reject`, never `unsure`.
 
     `faults` are those named by any of the agreeing judgements.
@@ -164,7 +164,7 @@ class Settled:
         return self.label is Label.REJECT
 
 
-def settled(judgements: Iterable[Judgement], needed: int) -> Settled | None:
+def settled(judgements: Iterable[Judgement], needed: int) -> SettledLabel | None:
     """The settlement of a pair that needs that many judgements; None if it is not settled."""
     newest = list(newest_by_author(judgements).values())
     leads = [judgement for judgement in newest if judgement.role is Role.LEAD]
@@ -192,9 +192,9 @@ def standing(judgements: Iterable[Judgement], needed: int) -> Standing:
     return Standing.UNSURE if is_over else Standing.WAITING
 
 
-def _settlement(agreeing: list[Judgement], by: By) -> Settled | None:
+def _settlement(agreeing: list[Judgement], by: By) -> SettledLabel | None:
     label = agreeing[0].label
     if label is Label.UNSURE:
         return None
     named = {fault for judgement in agreeing for fault in judgement.statement.faults}
-    return Settled(label=label, by=by, faults=tuple(f for f in FAULTS if f in named))
+    return SettledLabel(label=label, by=by, faults=tuple(f for f in FAULTS if f in named))

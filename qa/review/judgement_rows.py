@@ -28,7 +28,7 @@ from .judgement import (
     Judgement,
     Label,
     Role,
-    Settled,
+    SettledLabel,
     Statement,
     in_order,
     settled,
@@ -40,7 +40,7 @@ _FAMILY = b"a"
 _ID = re.compile(r"[0-9a-f]{16,64}\Z")
 
 
-class RunState(str, Enum):
+class SignOffState(str, Enum):
     """The states of a sign-off."""
 
     ACCEPTED = "accepted"
@@ -48,7 +48,7 @@ class RunState(str, Enum):
     REJECTED = "rejected"
 
 
-class Signed(NamedTuple):
+class StoredSignOff(NamedTuple):
     """A sign-off, its id, and when it was made, in milliseconds since 1970."""
 
     id: str
@@ -90,7 +90,7 @@ def put_judgement(rows: RowStore, key: bytes, judgement: Judgement, *, now_ms: i
     return replace(judgement, at_ms=at_ms)
 
 
-def scan_settled(rows: RowStore, run: str) -> Iterator[tuple[bytes, Settled]]:
+def scan_settled(rows: RowStore, run: str) -> Iterator[tuple[bytes, SettledLabel]]:
     """What is settled of a run, by row key; lazy."""
     for row in scan_judgements(rows, run):
         found = settled(row.judgements, judgements_needed(row.key))
@@ -98,19 +98,19 @@ def scan_settled(rows: RowStore, run: str) -> Iterator[tuple[bytes, Settled]]:
             yield row.key, found
 
 
-def read_signoffs(rows: RowStore, run: str) -> list[Signed]:
+def read_signoffs(rows: RowStore, run: str) -> list[StoredSignOff]:
     """All sign-offs of a run, the oldest first."""
     row = get_row(rows, _RUNS, encode_run_key(run), columns=[b"f"])
     cells = row.cells.items() if row is not None else ()
     signed = [
-        Signed(column_suffix(column), cell.timestamp_ms, decode_cell(SignOff, cell.value))
+        StoredSignOff(column_suffix(column), cell.timestamp_ms, decode_cell(SignOff, cell.value))
         for column, cell in cells
         if column.startswith(SignOff.COLUMN)
     ]
     return sorted(signed, key=lambda one: (one.at_ms, one.id))
 
 
-def put_signoff(rows: RowStore, run: str, id: str, cell: SignOff, *, now_ms: int) -> Signed:  # noqa: A002
+def put_signoff(rows: RowStore, run: str, id: str, cell: SignOff, *, now_ms: int) -> StoredSignOff:  # noqa: A002
     """Sign a run.  `Raises` as `put_judgement` does.
 
     The same author, state and note under an existing id return the existing sign-off: its counts
@@ -123,8 +123,8 @@ def put_signoff(rows: RowStore, run: str, id: str, cell: SignOff, *, now_ms: int
     if there is not None:
         known = decode_cell(SignOff, there.value)
         if (known.author, known.state, known.note) == (cell.author, cell.state, cell.note):
-            return Signed(id, there.timestamp_ms, known)
-    return Signed(id, _put(rows, _RUNS, key, row, id, cell, now_ms), cell)
+            return StoredSignOff(id, there.timestamp_ms, known)
+    return StoredSignOff(id, _put(rows, _RUNS, key, row, id, cell, now_ms), cell)
 
 
 def _put(

@@ -38,7 +38,7 @@ from pinakes.qa.review import checked_requests
 from .answers import listed_answer, pair_answer, signed_answer, summary_answer
 from .board import Board, PairHistory
 from .judgement import FAULTS, NAME_CHARACTERS, NOTE_CHARACTERS
-from .judgement_rows import RunState
+from .judgement_rows import SignOffState
 from .visible_pair import FILTER_NAMES, HIDDEN, STATES, Viewer, parse_filter
 
 _TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
@@ -164,7 +164,7 @@ class ReviewSite(PageSite):
                 "browsers": sorted({pair.browsers for pair in pairs})[:_SITES],
                 "sites": sites[:_SITES],
                 "sites_left_out": max(0, len(sites) - _SITES),
-                "signoffs": [state.value for state in RunState],
+                "signoffs": [state.value for state in SignOffState],
                 "name_characters": NAME_CHARACTERS,
                 "note_characters": NOTE_CHARACTERS,
                 "page_pairs": PAGE_PAIRS,

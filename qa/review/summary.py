@@ -30,7 +30,7 @@ from .judgement import (
     Judgement,
     Label,
     Role,
-    Settled,
+    SettledLabel,
     Standing,
     newest_by_author,
     settled,
@@ -41,15 +41,15 @@ from .reviewed_pair import ReviewedPair
 BINS = 10
 
 
-class Part(NamedTuple):
+class PairCount(NamedTuple):
     """A number of pairs, and of the pages they represent."""
 
     pairs: int = 0
     weight: float = 0.0
 
-    def plus(self, weight: float) -> Part:
+    def plus(self, weight: float) -> PairCount:
         """With one pair more."""
-        return Part(self.pairs + 1, self.weight + weight)
+        return PairCount(self.pairs + 1, self.weight + weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +62,14 @@ class Summary:
     """
 
     pairs: int
-    verdicts: Mapping[str, Part]
+    verdicts: Mapping[str, PairCount]
     histogram: Mapping[str, Sequence[int]]
     queued: int
     queue_done: int
     standings: Mapping[str, int]
     reviewers: Mapping[str, int]
     against: Mapping[tuple[str, str], int]
-    faults: Mapping[str, Part]
+    faults: Mapping[str, PairCount]
     agreement: Agreement
     agreement_by_two: Mapping[tuple[str, str], Agreement]
     estimates: Mapping[str, Estimate]
@@ -92,7 +92,7 @@ class Summary:
         }
 
 
-class Progress(NamedTuple):
+class ReviewProgress(NamedTuple):
     """Progress of the review: of the pairs to review, and of all."""
 
     queued: int
@@ -103,12 +103,12 @@ class Progress(NamedTuple):
 
 def progress(
     pairs: Sequence[ReviewedPair], judged: Mapping[bytes, Sequence[Judgement]]
-) -> Progress:
+) -> ReviewProgress:
     """The figures that the page shows after each judgement."""
     standings = [
         (pair, standing(judged.get(pair.key, ()), pair.judgements_needed)) for pair in pairs
     ]
-    return Progress(
+    return ReviewProgress(
         queued=sum(pair.is_queued for pair in pairs),
         queue_done=sum(p.is_queued and one is Standing.SETTLED for p, one in standings),
         unsure=sum(one is Standing.UNSURE for _, one in standings),
@@ -132,9 +132,9 @@ def summarise(
     standings = {
         pair.key: standing(judged_pairs[pair.key], pair.judgements_needed) for pair in pairs
     }
-    verdicts: dict[str, Part] = {verdict.value: Part() for verdict in Verdict}
+    verdicts: dict[str, PairCount] = {verdict.value: PairCount() for verdict in Verdict}
     histogram = {verdict.value: [0] * BINS for verdict in Verdict}
-    faults = dict.fromkeys(FAULTS, Part())
+    faults = dict.fromkeys(FAULTS, PairCount())
     against: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         result, weight = pair.judged.result, pair.judged.weight
@@ -179,7 +179,7 @@ def summarise(
 
 
 def _looked(
-    pair: ReviewedPair, settlement: Settled | None, judged_pairs: Sequence[Judgement]
+    pair: ReviewedPair, settlement: SettledLabel | None, judged_pairs: Sequence[Judgement]
 ) -> SampledPair:
     return SampledPair(
         site=pair.site,

@@ -21,7 +21,7 @@ from .judgement import (
     BlindTo,
     Judgement,
     Role,
-    Settled,
+    SettledLabel,
     Standing,
     newest_by_author,
     same_author,
@@ -55,7 +55,7 @@ class VisiblePair:
     others_hidden: bool
     judged_by: int
     standing: Standing
-    settled: Settled | None
+    settled: SettledLabel | None
     is_todo: bool
     """Whether it waits for the viewer."""
     is_open: bool
@@ -147,7 +147,7 @@ STATES: Mapping[str, Callable[[VisiblePair], bool]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class PairFilter:
     """Empty or None: any.  Valid once built by `parse_filter`."""
 
     verdict: str = ""
@@ -181,7 +181,7 @@ class Filter:
         return pair.verdict is None if self.verdict == HIDDEN else self.verdict == pair.verdict
 
 
-def parse_filter(query: Mapping[str, str]) -> Filter:
+def parse_filter(query: Mapping[str, str]) -> PairFilter:
     """The filter of a query; unknown parameters are ignored.
 
     Raises:
@@ -194,10 +194,10 @@ def parse_filter(query: Mapping[str, str]) -> Filter:
     _one_of("verdict", text["verdict"], [*(verdict.value for verdict in Verdict), HIDDEN])
     _one_of("state", text["state"], STATES)
     _one_of("fault", text["fault"], FAULTS)
-    return Filter(**text, low=_share(query, "low"), high=_share(query, "high"))
+    return PairFilter(**text, low=_share(query, "low"), high=_share(query, "high"))
 
 
-FILTER_NAMES = tuple(field.name for field in fields(Filter))
+FILTER_NAMES = tuple(field.name for field in fields(PairFilter))
 
 
 def _one_of(name: str, value: str, known: Iterable[str]) -> None:

@@ -33,8 +33,8 @@ from pinakes.mr_jobs.driver.submission import job_folder
 from pinakes.profile import open_folder
 from pinakes.qa.browsers.kept import keep_image
 from pinakes.qa.results import JudgedPair, decode_pair
-from pinakes.qa.run.lookers import Answer, Lookers, Task
-from pinakes.qa.sample import Drawn
+from pinakes.qa.run.lookers import Lookers, PageResult, PageTask
+from pinakes.qa.sample import SampledPage
 
 from .judge_pages import JudgePagesJob, encode_page
 from .plan import Pair, RunPlan, encode_plan
@@ -45,7 +45,7 @@ _LOST = "each task with this page failed"
 _MAY_FAIL = ("-D", "mapreduce.map.failures.maxpercent=100")
 _IMAGE = re.compile(r"([0-9a-f]{64})\.png")
 OnPercent = Callable[[float], None]
-Page = tuple[Drawn, Sequence[Pair]]
+Page = tuple[SampledPage, Sequence[Pair]]
 
 
 def _unwatched(_: str) -> AbstractContextManager[OnPercent]:
@@ -79,7 +79,7 @@ class PagesByJob:
 
     def judge(
         self, plan: RunPlan, pages: Iterable[Page]
-    ) -> Iterator[tuple[Drawn, list[JudgedPair]]]:
+    ) -> Iterator[tuple[SampledPage, list[JudgedPair]]]:
         """Each page with its pairs, a wave at a time, its images in the folder.
 
         A page that ended each of its tasks has no pairs.
@@ -98,7 +98,7 @@ class PagesByJob:
 
     def _judge_wave(
         self, plan: RunPlan, wave: list[Page], on_percent: OnPercent
-    ) -> list[tuple[Drawn, list[JudgedPair]]]:
+    ) -> list[tuple[SampledPage, list[JudgedPair]]]:
         try:
             return self._run(plan, wave, on_percent)
         except StoreUnavailable as failed:
@@ -126,7 +126,7 @@ class PagesByJob:
 
     def _run(
         self, plan: RunPlan, wave: list[Page], on_percent: OnPercent, *, apart: bool = False
-    ) -> list[tuple[Drawn, list[JudgedPair]]]:
+    ) -> list[tuple[SampledPage, list[JudgedPair]]]:
         """Run one job; with `apart` one page per task, and some tasks may fail."""
         with (
             self._place(plan) as place,
@@ -186,7 +186,7 @@ def unpack_images(archive: BinaryIO, folder: Path, *, name: str) -> None:
 
 def _of_pages(
     wave: Iterable[Page], pairs: Iterable[JudgedPair], *, some: bool
-) -> list[tuple[Drawn, list[JudgedPair]]]:
+) -> list[tuple[SampledPage, list[JudgedPair]]]:
     """Pages with their pairs; with `some`, pages may have none."""
     by_key: dict[str, list[JudgedPair]] = {}
     for pair in pairs:
@@ -207,9 +207,9 @@ def lookers_by_job(
 ) -> Lookers:
     """Tasks on YARN, in waves; `around` shows one, and takes percents."""
 
-    def look(plan: RunPlan, tasks: Iterable[Task]) -> Iterator[Answer]:
+    def look(plan: RunPlan, tasks: Iterable[PageTask]) -> Iterator[PageResult]:
         by_job = PagesByJob(configuration, "hadoop", folder, around=around)
         for drawn, pairs in by_job.judge(plan, ((task.drawn, task.pairs) for task in tasks)):
-            yield Answer(drawn, pairs, None if pairs else _LOST)
+            yield PageResult(drawn, pairs, None if pairs else _LOST)
 
     return look

@@ -14,7 +14,7 @@ from pinakes.errors import InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
 from pinakes.profile import Stores
-from pinakes.qa.sample import Drawn, Population, draw
+from pinakes.qa.sample import Population, SampledPage, draw
 
 _NOT_LANDED = (FileState.LANDING, FileState.LOADING, FileState.REFUSED)
 
@@ -32,7 +32,7 @@ class PageChoice:
 
 def drawn_pages(
     stores: Stores, choice: PageChoice, tell: Callable[[Notice], None]
-) -> Iterator[Drawn]:
+) -> Iterator[SampledPage]:
     """The pages; `missing_pages` are those of a list that are missing.
 
     Files of the crawl that are not ingested are not represented by the sample; a notice at the
@@ -46,7 +46,9 @@ def drawn_pages(
     if choice.urls:
         wanted = frozenset(map(urlkey, _lines(choice.urls)))
         pages = pages_of(stores.archive, scan_entries(stores.rows, choice.crawl))
-        yield from (Drawn(page, 1.0, is_always=True) for page in pages if page.urlkey in wanted)
+        yield from (
+            SampledPage(page, 1.0, is_always=True) for page in pages if page.urlkey in wanted
+        )
     else:
         seeds = list(_lines(choice.seeds)) if choice.seeds else []
         yield from draw(population, size=choice.size, seed=choice.seed, seeds=seeds)
@@ -65,7 +67,7 @@ def drawn_pages(
         tell(Notice(f"{what}: {not_landed:,}", level="warning"))
 
 
-def missing_pages(choice: PageChoice, drawn: Iterable[Drawn]) -> list[str]:
+def missing_pages(choice: PageChoice, drawn: Iterable[SampledPage]) -> list[str]:
     """The URLs of a list, or of seeds, that are not pages of the crawl."""
     asked = choice.urls or choice.seeds
     if not asked:

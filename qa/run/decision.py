@@ -15,9 +15,9 @@ from typing import NamedTuple
 from pinakes.counts import count_of
 from pinakes.qa.compare.page import ASKED_ONCE, other_payloads
 from pinakes.qa.compare.pairs import Comparison
-from pinakes.qa.compare.steady import Place, SteadyDifference
+from pinakes.qa.compare.steady import PagePlace, SteadyDifference
 from pinakes.qa.judging.model import Model
-from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.replay.page_log import LoggedExchange, PageLog
 from pinakes.qa.results import Verdict
 from pinakes.qa.snapshot import Fontless, Outcome, Snapshot
 
@@ -114,11 +114,11 @@ def _other_bodies(keys: Sequence[str], before: PageLog, after: PageLog) -> tuple
     return tuple(found)
 
 
-def _whole_hits(log: PageLog) -> dict[str, Exchange]:
+def _whole_hits(log: PageLog) -> dict[str, LoggedExchange]:
     return {one.key: one for one in log.exchanges if one.outcome == "hit" and one.is_whole}
 
 
-def _body(exchange: Exchange) -> str:
+def _body(exchange: LoggedExchange) -> str:
     return f"{exchange.media_type or 'of no type'}, {exchange.sent_bytes:,} bytes"
 
 
@@ -268,7 +268,7 @@ def _count(steady: SteadyDifference) -> str:
     return count_of(len(steady.places), "place")
 
 
-def _largest(place: Place) -> str:
+def _largest(place: PagePlace) -> str:
     rect, tag = place.rect, place.tag
     size = f"{rect.width} × {rect.height} px at {rect.x}, {rect.y}"
     return f"{size} (<{tag}>)" if tag is not None else size

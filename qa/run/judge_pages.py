@@ -22,7 +22,7 @@ from pinakes.mr_jobs.extra import jobconf_from_env
 from pinakes.qa.results import encode_pair
 from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.plan import Pair, decode_plan
-from pinakes.qa.sample import Drawn, decode_drawn, encode_drawn
+from pinakes.qa.sample import SampledPage, decode_drawn, encode_drawn
 
 
 class JudgePagesJob(ArchiveJob):
@@ -63,12 +63,12 @@ class JudgePagesJob(ArchiveJob):
         self.end_task()
 
 
-def encode_page(drawn: Drawn, pairs: Sequence[Pair]) -> str:
+def encode_page(drawn: SampledPage, pairs: Sequence[Pair]) -> str:
     """One line of ASCII, without its end."""
     return json.dumps({"drawn": encode_drawn(drawn), "pairs": [list(pair) for pair in pairs]})
 
 
-def decode_page(line: bytes) -> tuple[Drawn, list[Pair]]:
+def decode_page(line: bytes) -> tuple[SampledPage, list[Pair]]:
     """Undo `encode_page`.
 
     Raises:

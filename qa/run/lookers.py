@@ -15,32 +15,32 @@ from pinakes.qa.results import JudgedPair
 from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.warc.file_progress import Advance
 from pinakes.workers import Died, Workers
 
 _TRIES = 2
 
 
-class Task(NamedTuple):
+class PageTask(NamedTuple):
     """A page, and its pairs to judge."""
 
-    drawn: Drawn
+    drawn: SampledPage
     pairs: Sequence[Pair]
 
 
-class Answer(NamedTuple):
+class PageResult(NamedTuple):
     """The result for a page; `lost` says why there is none."""
 
-    drawn: Drawn
+    drawn: SampledPage
     pairs: Sequence[JudgedPair] = ()
     lost: str | None = None
 
 
-_Planned = tuple[RunPlan, Task, int]
+_Planned = tuple[RunPlan, PageTask, int]
 """Plan, page, and the number of the attempt."""
 
-Lookers = Callable[[RunPlan, Iterable[Task]], Iterator[Answer]]
+Lookers = Callable[[RunPlan, Iterable[PageTask]], Iterator[PageResult]]
 
 
 @contextmanager
@@ -57,30 +57,30 @@ def lookers(count: int, configuration: Configuration, folder: Path) -> Iterator[
 
 
 def _alone(
-    configuration: Configuration, folder: Path, plan: RunPlan, tasks: Iterable[Task]
-) -> Iterator[Answer]:
+    configuration: Configuration, folder: Path, plan: RunPlan, tasks: Iterable[PageTask]
+) -> Iterator[PageResult]:
     with open_stores(configuration) as stores, open_judge(plan, stores, folder) as judge:
         for task in tasks:
             yield _looked(judge, task)
 
 
-def _looked(judge: PageJudge, task: Task) -> Answer:
+def _looked(judge: PageJudge, task: PageTask) -> PageResult:
     """Damage in a page must not end the run."""
     try:
-        return Answer(task.drawn, judge.judge(task.drawn, task.pairs))
+        return PageResult(task.drawn, judge.judge(task.drawn, task.pairs))
     except (MalformedRecord, DigestMismatch) as error:
-        return Answer(task.drawn, lost=str(error))
+        return PageResult(task.drawn, lost=str(error))
 
 
 @contextmanager
 def _open_work(
     configuration: Configuration, folder: Path, advance: Advance
-) -> Iterator[Callable[[_Planned], Answer]]:
+) -> Iterator[Callable[[_Planned], PageResult]]:
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores(configuration))
         opened: list[PageJudge] = []
 
-        def work(given: _Planned) -> Answer:
+        def work(given: _Planned) -> PageResult:
             plan, task, _ = given
             if not opened:
                 opened.append(stack.enter_context(open_judge(plan, stores, folder)))
@@ -90,8 +90,8 @@ def _open_work(
 
 
 def _together(
-    workers: Workers[_Planned, Answer], plan: RunPlan, tasks: Iterable[Task]
-) -> Iterator[Answer]:
+    workers: Workers[_Planned, PageResult], plan: RunPlan, tasks: Iterable[PageTask]
+) -> Iterator[PageResult]:
     for (_, task, tries), answer in workers.answered((plan, task, 1) for task in tasks):
         if not isinstance(answer, Died):
             yield answer
@@ -99,4 +99,4 @@ def _together(
             workers.give((plan, task, tries + 1))
         else:
             by = f" by signal {answer.signal_number}" if answer.signal_number else ""
-            yield Answer(task.drawn, lost=f"{tries} processes died with this page{by}")
+            yield PageResult(task.drawn, lost=f"{tries} processes died with this page{by}")

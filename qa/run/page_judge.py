@@ -27,8 +27,8 @@ from pinakes.qa.compare.pixels import SCALE
 from pinakes.qa.compare.steady import SteadyDifference, compare_steadily
 from pinakes.qa.judging.model import NAMES, Model, load_model, model_name
 from pinakes.qa.judging.page_kind import kinds_in_words
-from pinakes.qa.results import UNSEEN, JudgedPair, PairResult, Verdict, View, side_name
-from pinakes.qa.sample import Drawn
+from pinakes.qa.results import UNSEEN, JudgedPair, PageView, PairResult, Verdict, side_name
+from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Outcome, Rect
 from pinakes.qa.views.side import LookResult, Side, verdict_given_gap
 from pinakes.qa.views.stored import comparable_with_stored
@@ -85,7 +85,7 @@ class PageJudge:
         own = {model.name: model for model in models}
         self._models = {name: own.get(name) or load_model(name) for name in NAMES}
 
-    def judge(self, drawn: Drawn, pairs: Sequence[Pair]) -> list[JudgedPair]:
+    def judge(self, drawn: SampledPage, pairs: Sequence[Pair]) -> list[JudgedPair]:
         """Judge these pairs of a page; sides that are in none of them do not capture it."""
         looks = PageLooks(self._sides, drawn, self._folder)
         for pair in pairs if self._prove_first else ():
@@ -97,7 +97,7 @@ class PageJudge:
             for pair in pairs
         ]
 
-    def _judge(self, drawn: Drawn, pair: Pair, looks: PageLooks) -> PairResult:
+    def _judge(self, drawn: SampledPage, pair: Pair, looks: PageLooks) -> PairResult:
         looks.look_at_once(pair)
         reference, other = self._comparable(pair, looks)
         comparison, took = self._compare(reference, other)
@@ -248,10 +248,10 @@ class PageJudge:
         complete = outcomes == {Outcome.COMPLETE}
         return prove(comparison, before.log, after.log, complete=complete)
 
-    def _view(self, name: str, looked: LookResult) -> View:
+    def _view(self, name: str, looked: LookResult) -> PageView:
         side, snapshot = self._sides[name], looked.loaded.snapshot
         misses = looked.log.misses if looked.log is not None else ()
-        return View(
+        return PageView(
             kind=side.kind,
             browser=side.browser,
             browser_version=snapshot.browser_version,

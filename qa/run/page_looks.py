@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pinakes.qa.replay.page_log import PageLog
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views.side import LookResult, ReplaySide, Side
 
@@ -24,7 +24,7 @@ _FIRST_SCREEN = "the image is of the first screen: all requests would get the sa
 class PageLooks:
     """One page, captured by sides by their names; by each at most once."""
 
-    def __init__(self, sides: Mapping[str, Side], drawn: Drawn, folder: Path) -> None:
+    def __init__(self, sides: Mapping[str, Side], drawn: SampledPage, folder: Path) -> None:
         self.moment = datetime.strptime(f"{drawn.page.second}Z", "%Y%m%d%H%M%S%z")
         self._sides = sides
         self._url = drawn.page.url

@@ -11,7 +11,7 @@ from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.browsers.browser_list import browser_named
 from pinakes.qa.results import side_name
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Rect, value_of
 from pinakes.qa.views.access_urls import AccessUrls
 
@@ -145,7 +145,7 @@ class RunPlan:
             pairs += [Pair(first, other) for other in rest]
         return pairs
 
-    def pairs_left(self, drawn: Drawn, judged: Collection[PairKey]) -> list[Pair]:
+    def pairs_left(self, drawn: SampledPage, judged: Collection[PairKey]) -> list[Pair]:
         """The pairs of a page not judged yet."""
         key = drawn.page.row_key
         return [

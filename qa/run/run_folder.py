@@ -25,7 +25,7 @@ from pinakes.counts import count_of
 from pinakes.errors import Busy, ConfigError, InputRefused, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.results import PAIRS, JudgedPair, Verdict, decode_pair, encode_pair, pair_key
-from pinakes.qa.sample import Drawn, decode_drawn, encode_drawn
+from pinakes.qa.sample import SampledPage, decode_drawn, encode_drawn
 
 from .plan import RunPlan, decode_plan, encode_plan
 
@@ -36,8 +36,8 @@ def begin_run(
     folder: Path,
     plan: RunPlan,
     asked: Mapping[str, Any],
-    pages: Iterable[Drawn],
-) -> tuple[RunPlan, list[Drawn]]:
+    pages: Iterable[SampledPage],
+) -> tuple[RunPlan, list[SampledPage]]:
     """The plan and the pages of the run in this folder; begins a run if there is none.
 
     `asked` has the options that drew the sample, as JSON values.  `pages` are drawn, that is
@@ -74,7 +74,9 @@ def read_plan(folder: Path) -> tuple[RunPlan, Mapping[str, Any]]:
         raise MalformedRecord("not a QA run", file=str(path)) from error
 
 
-def _go_on(folder: Path, plan: RunPlan, asked: Mapping[str, Any]) -> tuple[RunPlan, list[Drawn]]:
+def _go_on(
+    folder: Path, plan: RunPlan, asked: Mapping[str, Any]
+) -> tuple[RunPlan, list[SampledPage]]:
     begun, then = read_plan(folder)
     same = replace(plan, run=begun.run, act_time_ms=begun.act_time_ms)
     if begun != same or then != json.loads(json.dumps(asked)):
@@ -82,7 +84,7 @@ def _go_on(folder: Path, plan: RunPlan, asked: Mapping[str, Any]) -> tuple[RunPl
     return begun, read_sample(folder)
 
 
-def read_sample(folder: Path) -> list[Drawn]:
+def read_sample(folder: Path) -> list[SampledPage]:
     """The pages of a run, as drawn."""
     path = folder / SAMPLE
     try:

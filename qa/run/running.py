@@ -20,10 +20,10 @@ from pinakes.qa.judging.model import NAMES, Model, decode_model, encode_model
 from pinakes.qa.result_rows import put_results
 from pinakes.qa.results import Verdict
 from pinakes.qa.run.chosen_pages import PageChoice, drawn_pages
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.warc.file_progress import Advance
 
-from .lookers import Answer, Lookers, Task
+from .lookers import Lookers, PageResult, PageTask
 from .plan import RunPlan, encode_plan
 from .run_folder import PairsFile, begin_run
 
@@ -33,7 +33,7 @@ VERB = "qa"
 class RunDone(NamedTuple):
     """All pages of a run: those judged by an earlier process, those lost, and pairs by verdict."""
 
-    drawn: list[Drawn]
+    drawn: list[SampledPage]
     judged_before: int
     lost: int
     verdicts: Mapping[Verdict, int]
@@ -53,7 +53,7 @@ def judge_pages(
     look: Lookers,
     *,
     tell: Callable[[Notice], None],
-    on_answer: Callable[[Answer], None],
+    on_answer: Callable[[PageResult], None],
     around: Callable[[int], AbstractContextManager[Advance]],
 ) -> RunDone:
     """Judge the pages of the run in this folder that are not judged yet; begin one if need be.
@@ -81,7 +81,7 @@ def judge_pages(
             arguments=(encode_plan(replace(plan, models=())),),
         )
         put_run(stores.rows, plan.run, facts)
-        left = [Task(one, plan.pairs_left(one, file.judged)) for one in drawn]
+        left = [PageTask(one, plan.pairs_left(one, file.judged)) for one in drawn]
         tasks = [task for task in left if task.pairs]
         lost = 0
         with around(len(tasks)) as advance:

@@ -12,7 +12,7 @@ from pinakes.qa.results import Verdict
 _UNALTERED = "unaltered"
 
 
-class Judged(NamedTuple):
+class JudgedPair(NamedTuple):
     """A labelled pair and its verdict; `likely` is the probability of dissimilar."""
 
     label: str
@@ -44,7 +44,7 @@ class Figures:
         return {**asdict(self), "recall": {kind: list(of) for kind, of in self.recall.items()}}
 
 
-def figures(judged: Iterable[Judged]) -> Figures:
+def figures(judged: Iterable[JudgedPair]) -> Figures:
     """Count."""
     all_of_them = list(judged)
     right = [one for one in all_of_them if is_right(one)]
@@ -71,7 +71,7 @@ def figures(judged: Iterable[Judged]) -> Figures:
     )
 
 
-def is_right(judged: Judged) -> bool:
+def is_right(judged: JudgedPair) -> bool:
     """Whether the likelier of the two is what the label says."""
     return (judged.likely > 0.5) == (judged.label == Verdict.DISSIMILAR.value)
 

@@ -14,7 +14,7 @@ from pinakes.errors import ConfigError
 from pinakes.extras import missing_extra
 from pinakes.qa.judging.model import Model, Tree, is_decided, sigmoid, verdict_of
 
-from .figures import Judged, figures
+from .figures import JudgedPair, figures
 from .labelled import LabelledPair, PairOf
 
 try:
@@ -89,7 +89,7 @@ not known where a model judges."""
 
 def fit(
     pairs: Sequence[LabelledPair], name: PairOf, *, version: str, seed: int, folds: int = FOLDS
-) -> tuple[Model, list[Judged]]:
+) -> tuple[Model, list[JudgedPair]]:
     """A model fitted to the pairs of its kind, and the verdicts of the folds' models on them.
 
     Raises:
@@ -154,7 +154,7 @@ def split(
     )
 
 
-def judge_all(model: Model, pairs: Sequence[LabelledPair]) -> list[Judged]:
+def judge_all(model: Model, pairs: Sequence[LabelledPair]) -> list[JudgedPair]:
     """What a model says of pairs of its kind."""
     return [
         _judged(pair, model.probability(pair.features), model.uncertain)
@@ -163,8 +163,8 @@ def judge_all(model: Model, pairs: Sequence[LabelledPair]) -> list[Judged]:
     ]
 
 
-def _judged(pair: LabelledPair, likely: float, uncertain: tuple[float, float]) -> Judged:
-    return Judged(pair.label, pair.kind, likely, verdict_of(likely, uncertain))
+def _judged(pair: LabelledPair, likely: float, uncertain: tuple[float, float]) -> JudgedPair:
+    return JudgedPair(pair.label, pair.kind, likely, verdict_of(likely, uncertain))
 
 
 def _share_dissimilar(pairs: Sequence[LabelledPair]) -> float:
@@ -211,7 +211,7 @@ def _calibrate(scores: NDArray[np.float64], pairs: Sequence[LabelledPair]) -> tu
     return float(curve.coef_[0, 0]), float(curve.intercept_[0])
 
 
-def _brier(judged: Sequence[Judged]) -> float:
+def _brier(judged: Sequence[JudgedPair]) -> float:
     return sum((one.likely - (one.label == "dissimilar")) ** 2 for one in judged) / len(judged)
 
 

@@ -23,7 +23,7 @@ from .access_urls import AccessUrls
 from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
 from .side import (
     LookResult,
-    Page,
+    PageToCapture,
     capture_with_log,
     failed_if_not_answered,
     load_snapshot,
@@ -120,7 +120,7 @@ class AccessSide:
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """Capture a page as the access system shows it, under original URLs."""
         pins = Pins(clock=moment, before=_WITHOUT_FRAME)
-        page = Page(url, moment, self._urls.address(url, moment), pins)
+        page = PageToCapture(url, moment, self._urls.address(url, moment), pins)
         snapshot, log, took = capture_with_log(self._browser, self._session, page, folder)
         snapshot = with_leaks(log, under_original_urls(snapshot, url, self._urls))
         return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)

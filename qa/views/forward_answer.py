@@ -16,7 +16,7 @@ from pinakes.qa.replay.answer_head import kept_fields, reason_of
 from pinakes.qa.replay.sending import Sender
 from pinakes.warc.http.message import HttpHead
 
-from .upstream import Piece, Upstream
+from .upstream import BodyPiece, Upstream
 
 MOST_BODY_BYTES = 1 << 28
 """Longer bodies are cut off: no page that people look at needs them."""
@@ -94,7 +94,7 @@ def forward_answer(
     )
 
 
-def _send(piece: Piece, sender: Sender, *, rechunked: bool) -> int:
+def _send(piece: BodyPiece, sender: Sender, *, rechunked: bool) -> int:
     size = 0
     for part in piece.payload:
         if not len(part):

@@ -13,7 +13,7 @@ from email.message import Message
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pinakes.errors import StoreUnavailable
-from pinakes.qa.replay.page_log import Exchange, Outcome
+from pinakes.qa.replay.page_log import LoggedExchange, Outcome
 from pinakes.qa.replay.request import ProxyRequest, is_browser_traffic
 from pinakes.qa.replay.sending import Sender, own_answer, send_answer
 from pinakes.qa.replay.session import ShownPage
@@ -88,14 +88,14 @@ class ForwardingResponder:
         self._tls = tls
         self._patience_s = patience_s
 
-    def log_entry(self, request: ProxyRequest) -> Exchange:
+    def log_entry(self, request: ProxyRequest) -> LoggedExchange:
         """The request under its original URL."""
         url = self._policy.original(request.uri)
-        return Exchange(method=request.method, url=url, outcome="fault")
+        return LoggedExchange(method=request.method, url=url, outcome="fault")
 
     def respond(
         self, page: ShownPage, request: ProxyRequest, fields: Message, sender: Sender
-    ) -> Exchange:
+    ) -> LoggedExchange:
         """The server's answer, or a refusal."""
         entry = self.log_entry(request)
         try:
@@ -114,8 +114,8 @@ class ForwardingResponder:
         request: ProxyRequest,
         fields: Message,
         sender: Sender,
-        entry: Exchange,
-    ) -> Exchange:
+        entry: LoggedExchange,
+    ) -> LoggedExchange:
         _refuse(request, fields)
         origin = Origin.of(request.uri)
         addresses = self._policy.addresses(request.uri, origin)
@@ -141,7 +141,7 @@ class ForwardingResponder:
             return _completed(entry, request, upstream, assessment, forwarded)
 
 
-def _send_problem(entry: Exchange, sender: Sender) -> None:
+def _send_problem(entry: LoggedExchange, sender: Sender) -> None:
     """An answer of the proxy's own, where nothing has been sent yet."""
     if sender.has_begun:
         sender.close = True
@@ -165,12 +165,12 @@ def _refuse(request: ProxyRequest, fields: Message) -> None:
 
 
 def _completed(
-    entry: Exchange,
+    entry: LoggedExchange,
     request: ProxyRequest,
     upstream: Upstream,
     assessment: Assessment,
     forwarded: Forwarded,
-) -> Exchange:
+) -> LoggedExchange:
     """The log entry of an answer that was forwarded."""
     status = upstream.head.status
     outcome: Outcome = "fault" if forwarded.by_server else assessment.outcome

@@ -36,7 +36,7 @@ from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchan
 from .recording import AnswerRecorder, Recording
 from .side import (
     LookResult,
-    Page,
+    PageToCapture,
     capture_with_log,
     describe_gap,
     failed_if_not_answered,
@@ -228,7 +228,7 @@ class LiveSide:
 
     def _look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         now = self._clock()
-        page = Page(url, moment, url, Pins(clock=now))
+        page = PageToCapture(url, moment, url, Pins(clock=now))
         snapshot, log, took = capture_with_log(self._browser, self._session, page, folder)
         reasons = [*snapshot.reasons, describe_gap(now - moment), *self._recording.take_problems()]
         snapshot = replace(snapshot, reasons=tuple(reasons))

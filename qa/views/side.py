@@ -19,7 +19,7 @@ from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels, read_pixels
-from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.replay.page_log import LoggedExchange, PageLog
 from pinakes.qa.replay.proxy import repeat_requests
 from pinakes.qa.replay.request import original_uri
 from pinakes.qa.replay.session import ProxySession
@@ -81,7 +81,7 @@ class ReplaySide:
         Raises:
             StoreUnavailable: a store did not answer, so the page's look is unknown.
         """
-        page = Page(url, moment, url, Pins(clock=moment))
+        page = PageToCapture(url, moment, url, Pins(clock=moment))
         snapshot, log, took = capture_with_log(
             self._browser, self._session, page, folder, is_known=is_known
         )
@@ -122,7 +122,7 @@ def _unreadable(snapshot: Snapshot, log: PageLog) -> Iterator[str]:
         yield f"in the archive but unreadable: {len(faults):,}: {some}"[:_CHARACTERS]
 
 
-class Page(NamedTuple):
+class PageToCapture(NamedTuple):
     """A page to capture: the URL and moment of its log, and the address for the browser."""
 
     url: str
@@ -134,7 +134,7 @@ class Page(NamedTuple):
 def capture_with_log(
     browser: Session,
     session: ProxySession,
-    page: Page,
+    page: PageToCapture,
     folder: Path,
     *,
     is_known: Callable[[PageLog], bool] | None = None,
@@ -187,7 +187,7 @@ def _pixels(image: Image | None, folder: Path) -> Pixels | None:
     return read_pixels(read_image(folder, image)) if image is not None else None
 
 
-def main_exchange(log: PageLog) -> Exchange | None:
+def main_exchange(log: PageLog) -> LoggedExchange | None:
     """The page's own exchange, after redirects to itself; None if it redirects elsewhere.
 
     The log's name is the page's URL.  If the browser writes it differently (escapes, dots), the

@@ -58,7 +58,7 @@ class Origin(NamedTuple):
         return cls(parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme])
 
 
-class Piece(NamedTuple):
+class BodyPiece(NamedTuple):
     """A part of a body: as sent, and dechunked."""
 
     raw: bytes
@@ -86,7 +86,7 @@ class Upstream:
         """Whether only the end of the connection marks the end of the body."""
         return not self.chunked and self.size is None
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[BodyPiece]:
         """The body, as it is received; memory of one piece.
 
         Raises:
@@ -107,7 +107,7 @@ class Upstream:
                 payload = (raw,) if raw else ()
                 over = left == 0
             if raw:
-                yield Piece(raw, payload)
+                yield BodyPiece(raw, payload)
             if over:
                 self.is_complete = True
                 return

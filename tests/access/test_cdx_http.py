@@ -12,7 +12,7 @@ import pytest
 from asked_cdx import TOKEN, Ask, Got, asking
 from landed_stores import LandedStore, page
 
-from pinakes.access.cdx.answer import CdxIndex, Progress
+from pinakes.access.cdx.answer import AnswerProgress, CdxIndex
 from pinakes.access.cdx.external import parse_lines, put_lines
 from pinakes.access.cdx.parameters import Dialect, Parameters, parse_query
 from pinakes.access.cdx.xml_answer import iter_xml, parse_xml_query
@@ -292,7 +292,7 @@ def test_scans_give_way_between_pieces(store: LandedStore, asked: str) -> None:
     put_lines(store.rows, lines, "mine", act_time_ms=1)
     index, progress, given = (
         CdxIndex(store.rows, store.archive),
-        Progress(),
+        AnswerProgress(),
         Parameters(asked.encode()),
     )
     if text := given.text("q"):

@@ -21,7 +21,7 @@ from scenes import COLLECTION, Scene, make_scene, write_crawl, write_late_crawl
 from taken_down import withdraw
 from wayback_server import plain_environment
 
-from pinakes.access.cdx.answer import CdxIndex, Progress
+from pinakes.access.cdx.answer import AnswerProgress, CdxIndex
 from pinakes.access.cdx.parameters import Dialect, parse_query
 from pinakes.acts.actor import Actor
 from pinakes.catalog.file_rows import scan_entries
@@ -76,7 +76,7 @@ def drawn_query(draw: random.Random, digests: list[str]) -> dict[str, str]:
 
 def asked_of(index: CdxIndex, asked: dict[str, str]) -> list[Line]:
     query = parse_query(urlencode(asked).encode(), Dialect.PYWB)
-    whole, stored = Progress(), Progress()
+    whole, stored = AnswerProgress(), AnswerProgress()
     text = b"".join(index.iter_bytes(query, None, whole))
     at_once = index.stored_answer(query, None, stored)
     if at_once:

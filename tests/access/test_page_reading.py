@@ -15,7 +15,7 @@ from pinakes.access.pages.search_page import PrefixQuery, parse_query
 from pinakes.access.pages.url_list import list_urls
 from pinakes.access.readable import ReadableCaptures, ReadBudget
 from pinakes.access.rules import parse_rules
-from pinakes.catalog.captures import Capture
+from pinakes.catalog.captures import CaptureRow
 from pinakes.catalog.file_rows import INFLIGHT
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark
 from pinakes.hbase_schema.capture_keys import captures_of
@@ -172,7 +172,7 @@ def capture(
     sha1: str | None = ONE,
     size: int = 100,
     declared: str | None = None,
-) -> Capture:
+) -> CaptureRow:
     facts = CaptureFacts(
         type=type,
         target_uri="http://example.org/",
@@ -186,7 +186,7 @@ def capture(
         payload_sha256=f"sha256:of-{sha1}" if sha1 is not None else None,
         declared_digest=declared,
     )
-    return Capture(
+    return CaptureRow(
         key=b"org,example)/ 20200102030405000 ABCDEFGH",
         facts=facts,
         landed_ms=0,
@@ -196,7 +196,7 @@ def capture(
     )
 
 
-def revisit(declared: str | None = None) -> Capture:
+def revisit(declared: str | None = None) -> CaptureRow:
     """As a crawler writes it."""
     return capture(type="revisit", sha1=None, size=0, declared=declared)
 
@@ -245,5 +245,5 @@ def revisit(declared: str | None = None) -> Capture:
         "revisit-without-digest", "behind-revisit", "status-and-type", "no-status",
     ],
 )  # fmt: skip
-def test_words_for_changes(before: Capture | None, after: Capture, words: list[str]) -> None:
+def test_words_for_changes(before: CaptureRow | None, after: CaptureRow, words: list[str]) -> None:
     assert [change.words for change in changes(before, after)] == words

@@ -26,7 +26,7 @@ from local_cluster.site_files import REPLICATION
 from pinakes.archive_store.hdfs.checksums import kept_checksum
 from pinakes.archive_store.hdfs.connection import HdfsConnection
 from pinakes.archive_store.hdfs.store import HdfsArchiveStore
-from pinakes.archive_store.hdfs.writing import AsideIO
+from pinakes.archive_store.hdfs.writing import HdfsAsideIO
 from pinakes.archive_store.port import ASIDE
 from pinakes.errors import InputRefused, StoreUnavailable
 
@@ -93,7 +93,7 @@ def test_checksum_equals_that_of_hdfs(connection: HdfsConnection, size: int) -> 
         with store.create_aside("t") as aside:
             for start in range(0, size, 300_001):
                 aside.file.write(content[start : start + 300_001])
-            assert isinstance(aside.file, AsideIO)
+            assert isinstance(aside.file, HdfsAsideIO)
             written = aside.file
             owner = written.finish().owner
             aside.publish("a")

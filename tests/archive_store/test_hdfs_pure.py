@@ -8,7 +8,7 @@ import pytest
 
 from pinakes.archive_store.hdfs.calls import Bounded, pauses
 from pinakes.archive_store.hdfs.checksums import KeptChecksum
-from pinakes.archive_store.hdfs.errors import NotThere, failure_of
+from pinakes.archive_store.hdfs.errors import HdfsFileNotFound, failure_of
 from pinakes.errors import ConfigError, InputRefused, PinakesError, StoreUnavailable
 from pinakes.waiting import NOTICE_AFTER_S, Waiting
 
@@ -23,8 +23,13 @@ def rpc(java_class: str, words: str) -> RuntimeError:
 @pytest.mark.parametrize(
     ("error", "kind", "passes", "words"),
     [
-        (FileNotFoundError("File does not exist: /a\n\tat org"), NotThere, False, "file not found"),
-        (rpc("x.ParentNotDirectoryException", "/a"), NotThere, False, "file not found"),
+        (
+            FileNotFoundError("File does not exist: /a\n\tat org"),
+            HdfsFileNotFound,
+            False,
+            "file not found",
+        ),
+        (rpc("x.ParentNotDirectoryException", "/a"), HdfsFileNotFound, False, "file not found"),
         (FileExistsError("destination /b already exists"), InputRefused, False, "already"),
         (
             rpc("IOException", "Source /a and destination /b must both be directories"),

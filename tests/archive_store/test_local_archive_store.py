@@ -24,7 +24,7 @@ from failing_store import failing_archive
 
 from pinakes.archive_store.local import files as local_files
 from pinakes.archive_store.local.store import LocalArchiveStore
-from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
+from pinakes.archive_store.port import ASIDE, ArchiveStore, PublishedFile
 from pinakes.errors import InputRefused, StoreUnavailable
 from pinakes.warc.source import Source
 
@@ -269,7 +269,7 @@ def test_failing_at_every_call(tmp_path: Path, applied: bool) -> None:
             assert failing.calls == calls
         assert list(store.list(ASIDE)) == []
         land(store)
-        assert list(store.list()) == [StoredFile("c/new", 7), StoredFile("superseded/old", 3)]
+        assert list(store.list()) == [PublishedFile("c/new", 7), PublishedFile("superseded/old", 3)]
 
 
 class TestFailingStoreThatDoesNotFail(ArchiveStoreContract):
@@ -287,4 +287,4 @@ def test_the_working_folder_may_change(tmp_path: Path, monkeypatch: pytest.Monke
     store = LocalArchiveStore(Path("archive"))
     put_file(store, "c/a", b"1")
     monkeypatch.chdir("/")
-    assert [*store.list()] == [StoredFile("c/a", 1)]
+    assert [*store.list()] == [PublishedFile("c/a", 1)]

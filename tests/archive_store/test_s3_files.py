@@ -18,7 +18,7 @@ from s3_gateway import BUCKET, Gateway, be_tester, s3_gateway
 from web_servers import make_certificate
 
 from pinakes.archive_store.located import list_folder, open_place, place_below
-from pinakes.archive_store.port import NotThere, StoredFile
+from pinakes.archive_store.port import NotThere, PublishedFile
 from pinakes.archive_store.s3 import server as s3_server
 from pinakes.cli.frame.exits import Exit
 from pinakes.errors import InputRefused, StoreUnavailable
@@ -196,9 +196,9 @@ def test_a_folder_is_listed(gateway: Gateway) -> None:
     for folder in (gateway.url("crawl/"), gateway.url("crawl")):
         found = list(list_folder(folder))
         assert found == [
-            StoredFile("b.warc", 0),
-            StoredFile("deep/a.warc.gz", 2),
-            StoredFile(KEY.removeprefix("crawl/"), 1),
+            PublishedFile("b.warc", 0),
+            PublishedFile("deep/a.warc.gz", 2),
+            PublishedFile(KEY.removeprefix("crawl/"), 1),
         ]
         for file in found:
             with open_place(place_below(folder, file.name)) as source:

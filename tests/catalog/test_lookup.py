@@ -10,7 +10,7 @@ import pytest
 from landed_stores import LandedStore, page, sha1_of
 
 from pinakes.catalog.captures import place_captures, scan_captures_of
-from pinakes.catalog.lookup import Answer, answer_all, scan_scopes
+from pinakes.catalog.lookup import FoundCaptures, answer_all, scan_scopes
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
@@ -36,9 +36,9 @@ def store(tmp_path: Path) -> Iterator[LandedStore]:
     made.close()
 
 
-def answer(store: LandedStore, query: str, limit: int = 10) -> Answer:
+def answer(store: LandedStore, query: str, limit: int = 10) -> FoundCaptures:
     [found] = answer_all(store.rows, [query], limit=limit)
-    assert isinstance(found, Answer)
+    assert isinstance(found, FoundCaptures)
     return found
 
 
@@ -71,12 +71,12 @@ def test_queries_are_answered_in_order_and_singly(store: LandedStore) -> None:
     md5 = f"md5:{hashlib.md5(b'hello').hexdigest()}"
     queries = ["http://nowhere.example/", md5, "HTTP://EXAMPLE.ORG", sha1_of(b"b")]
     unknown, refused, url, digest = answer_all(store.rows, queries)
-    assert isinstance(unknown, Answer)
+    assert isinstance(unknown, FoundCaptures)
     assert unknown.matches == []
     assert isinstance(refused, InputRefused)
-    assert isinstance(url, Answer)
+    assert isinstance(url, FoundCaptures)
     assert [m.placed.capture.facts.target_uri for m in url.matches] == ["http://example.org/"]
-    assert isinstance(digest, Answer)
+    assert isinstance(digest, FoundCaptures)
     assert [m.placed.capture.facts.target_uri for m in digest.matches] == ["http://example.org/b"]
 
 

@@ -14,7 +14,7 @@ from named_originals import Pair
 
 from pinakes.catalog.captures import Placed, place_captures, scan_captures_of
 from pinakes.catalog.payloads import have_one_body, read_body
-from pinakes.catalog.revisit_targets import Targets, captures_named
+from pinakes.catalog.revisit_targets import RevisitTargets, captures_named
 from pinakes.errors import DigestMismatch, UnresolvedReference
 from pinakes.index.urlkey import urlkey
 
@@ -85,7 +85,9 @@ def test_of_two_of_a_second_it_has_that_of_its_moment(
     store.land("two", "r.warc.gz", page(REVISIT, b"", record_type="revisit", extra=fields))
     [placed] = place_captures(store.rows, scan_captures_of(store.rows, urlkey(REVISIT)))
     assert b"".join(read_body(store.rows, store.archive, placed)) == b"later"
-    found = Targets(store.rows, captures_named(store.rows, [placed.capture])).of(placed.capture)
+    found = RevisitTargets(store.rows, captures_named(store.rows, [placed.capture])).of(
+        placed.capture
+    )
     assert [one.facts.date for one in found] == ["2020-01-02T03:04:05.5Z"]
 
 
@@ -127,7 +129,7 @@ def test_a_moment_goes_before_an_id_and_both_may_be_meant(store: LandedStore) ->
         store, moments[1], *zip(moments, (b"one", b"two"), strict=True), by_id=moments[0]
     )
     assert b"".join(read_body(store.rows, store.archive, placed)) == b"two"
-    targets = Targets(store.rows, captures_named(store.rows, [placed.capture]))
+    targets = RevisitTargets(store.rows, captures_named(store.rows, [placed.capture]))
     assert not have_one_body(targets.of(placed.capture))
 
 
@@ -144,7 +146,7 @@ def test_of_two_of_a_moment_the_id_tells(store: LandedStore) -> None:
     store.land("two", "r.warc.gz", page(REVISIT, b"", record_type="revisit", extra=fields))
     [placed] = place_captures(store.rows, scan_captures_of(store.rows, urlkey(REVISIT)))
     assert b"".join(read_body(store.rows, store.archive, placed)) == b"one"
-    targets = Targets(store.rows, captures_named(store.rows, [placed.capture]))
+    targets = RevisitTargets(store.rows, captures_named(store.rows, [placed.capture]))
     assert [one.key for one in targets.of(placed.capture)] == [first.key]
 
 
@@ -180,7 +182,7 @@ def test_what_a_crawl_requires_is_what_nothing_else_may_be(
     """A digest leads to any record that has it: none of them is what a crawl needs."""
     pair = (named_originals.PROVEN | named_originals.NOT_PROVEN)[name]
     placed = revisit_in_store(store, pair)
-    targets = Targets(store.rows, captures_named(store.rows, [placed.capture]))
+    targets = RevisitTargets(store.rows, captures_named(store.rows, [placed.capture]))
     assert targets.resolve(placed.capture) is resolves
 
 

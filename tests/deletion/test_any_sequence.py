@@ -44,7 +44,7 @@ from pinakes.catalog.browsertrix_counts import count_as_browsertrix
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.crawl_originals import CrawlFinder
 from pinakes.catalog.crawl_rows import COMMITTED, OPEN, read_crawl
-from pinakes.catalog.originals import ALL_OPEN, Asked, Found, OriginalFinder
+from pinakes.catalog.originals import ALL_OPEN, Asked, FoundOriginal, OriginalFinder
 from pinakes.catalog.references import scan_references
 from pinakes.catalog.reported import scan_scopes_of
 from pinakes.catalog.visible_files import VisibleFiles
@@ -238,7 +238,7 @@ class Model:
 
     def _check_original(
         self,
-        found: Found,
+        found: FoundOriginal,
         asking: str | None,
         number: int,
         states: dict[int, str | None],
@@ -263,7 +263,7 @@ def _state(scene: Scene, crawl: int) -> str | None:
     return entry.state if entry is not None else None
 
 
-def look_up(scene: Scene, crawl: str | None) -> list[Found]:
+def look_up(scene: Scene, crawl: str | None) -> list[FoundOriginal]:
     """What a crawl is told of each body."""
     options = {"collection": COLLECTION, "crawl": crawl, "admits": lambda key, place: True}
     files = VisibleFiles(scene.rows, fresh_s=0)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pinakes.deletion.choices import Copy, choose_originals
+from pinakes.deletion.choices import ContentCopy, choose_originals
 
 
-def copy(second: str, urlkey: str = "org,example)/", file: str = "a") -> Copy:
+def copy(second: str, urlkey: str = "org,example)/", file: str = "a") -> ContentCopy:
     time = f"{second}000"
-    return Copy(second, file, 0, f"{urlkey} {time} MARK{file}".encode())
+    return ContentCopy(second, file, 0, f"{urlkey} {time} MARK{file}".encode())
 
 
 A, B, C, D = (copy(f"202{year}0101000000") for year in range(4))
@@ -30,11 +30,11 @@ SAME_PLACE = copy("20200101000000", file="b")
     ],
 )
 def test_choice(
-    references: list[Copy],
-    full: list[Copy],
-    ambiguous: list[Copy],
-    promoted: list[Copy],
-    repointed: dict[Copy, Copy],
+    references: list[ContentCopy],
+    full: list[ContentCopy],
+    ambiguous: list[ContentCopy],
+    promoted: list[ContentCopy],
+    repointed: dict[ContentCopy, ContentCopy],
 ) -> None:
     unclear = frozenset(item.key for item in ambiguous)
     choice = choose_originals(references, full, unclear)

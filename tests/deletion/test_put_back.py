@@ -14,7 +14,7 @@ from store_chain import Answer, call
 from taken_down import current, holds_anywhere, land_site, put_back, sha256_of, uri, withdraw
 from whole_payloads import whole_payloads
 
-from pinakes.access.archive_bytes import ArchiveBytes, Dropped
+from pinakes.access.archive_bytes import ArchiveBytes, GenerationDropped
 from pinakes.access.rules import AccessRules
 from pinakes.acts.actor import Actor
 from pinakes.catalog.file_records import iter_sidecar
@@ -91,7 +91,7 @@ def test_nothing_of_it_is_given_out(
         file = files.find(name)
         assert file is not None
         for start, end in ((0, file.size), (1, 2)):
-            with pytest.raises(Dropped):
+            with pytest.raises(GenerationDropped):
                 files.open(file, start, end)
         for row in _rows(site, name):
             for verb in (["cat"], ["cat", "--payload"], ["cat", "--raw"], ["show", "--payload"]):

@@ -19,7 +19,7 @@ from pinakes.catalog.crawl_rows import CANCELLED, PURGED, REMOVED, read_crawl
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.file_rows import read_entry
-from pinakes.catalog.lookup import Answer, answer_all
+from pinakes.catalog.lookup import FoundCaptures, answer_all
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL, REMOVE, CrawlDeletion, DeletionReport
@@ -148,7 +148,7 @@ def test_what_later_acts_wrote_goes_too_and_landing_again_is_visible(store: Land
     assert again.key == capture.key
     assert again.landed_ms > capture.landed_ms
     [answer] = answer_all(store.rows, [str(again.facts.payload_sha1)])
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, FoundCaptures)
     assert "one/a.warc.gz" in [match.placed.file for match in answer.matches]
     row = store.rows.get_rows("captures", [again.key])[again.key]
     assert row.value(ExtractedView.COLUMN) is None

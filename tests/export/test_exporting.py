@@ -40,7 +40,7 @@ from pinakes.errors import (
     StoreUnavailable,
 )
 from pinakes.export import exporting
-from pinakes.export.exporting import Exporter, ExportRequest
+from pinakes.export.exporting import ExportRequest, WaczExporter
 from pinakes.index.external_sort import SortSpace
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -165,7 +165,7 @@ def test_records_that_share_a_member_with_others_are_named_and_not_in_the_index(
     ] * 2
     index = members(out / "c.wacz")["indexes/index.cdx"].splitlines()
     assert [line.split()[0][-1:] for line in index] == [b"a", b"d"]
-    plan = Exporter(store.rows, store.archive, software="x").plan(ExportRequest(crawl="c"))
+    plan = WaczExporter(store.rows, store.archive, software="x").plan(ExportRequest(crawl="c"))
     assert (report.captures, plan.captures) == (2, 2)
     # `cdx` says the same of the file and of the crawl.
     store.close()
@@ -357,7 +357,7 @@ def test_crawls_that_cannot_be_exported(landed: Scene, out: Path) -> None:
         with pytest.raises(error, match=words):
             export(rows, archive, crawl, out / "c.wacz")
         with pytest.raises(error, match=words):
-            Exporter(rows, archive, software="x").plan(ExportRequest(crawl=crawl))
+            WaczExporter(rows, archive, software="x").plan(ExportRequest(crawl=crawl))
         assert left(out) == []
 
     refused("nobody", ConfigError, "there is no crawl nobody")
@@ -545,7 +545,7 @@ def test_memory_does_not_grow_with_the_crawl(store: LandedStore, out: Path) -> N
     dates = (f"2020-01-01T{n // 3600:02d}:{n // 60 % 60:02d}:{n % 60:02d}Z" for n in range(9000))
     store.land("c", "small.warc.gz", *(page(f"{URI}{date}", date=date) for date in dates))
     space = SortSpace(memory_bytes=1 << 20)
-    exporter = Exporter(store.rows, store.archive, software="pinakes", space=space)
+    exporter = WaczExporter(store.rows, store.archive, software="pinakes", space=space)
     tracemalloc.start()
     exporter.export(ExportRequest(crawl="c"), out / "c.wacz")
     peak = tracemalloc.get_traced_memory()[1]

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from pinakes.export.contents import flat_name, member_names, plain_name
-from pinakes.export.wacz_file import WaczFile
+from pinakes.export.wacz_file import WaczWriter
 from pinakes.warc.packages.paths import open_package
 
 MOMENT = datetime(2026, 11, 25, 18, 8, 11, 999, timezone.utc)
@@ -20,7 +20,7 @@ MOMENT = datetime(2026, 11, 25, 18, 8, 11, 999, timezone.utc)
 def written(path: Path, moment: datetime = MOMENT, **found: bytes) -> list[tuple[str, str]]:
     """A file of these members; names and paths of its resources."""
     with path.open("w+b") as file:
-        out = WaczFile(file, moment)
+        out = WaczWriter(file, moment)
         for number, (name, data) in enumerate(found.items()):
             with out.member(name.replace("__", "/"), len(data) if number % 2 else None) as member:
                 for at in range(0, len(data), 7):
@@ -73,7 +73,7 @@ def test_names_of_resources_differ(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_more_members_than_zip_counts(tmp_path: Path) -> None:
     with (tmp_path / "a.wacz").open("w+b") as file:
-        out = WaczFile(file, MOMENT)
+        out = WaczWriter(file, MOMENT)
         for number in range(70_000):
             out.write(f"archive/{number}.warc", b"%d" % number)
         out.close()
@@ -87,7 +87,7 @@ def test_a_member_of_nearly_two_gigabytes_has_no_extra_field(tmp_path: Path) -> 
     """zipfile itself would give it one, by 1.05 times its size, in the local header alone."""
     piece, count = bytes(1 << 20), 2040
     with (tmp_path / "a.wacz").open("w+b") as file:
-        out = WaczFile(file, MOMENT)
+        out = WaczWriter(file, MOMENT)
         with out.member("archive/a.warc", count << 20) as member:
             for _ in range(count):
                 member.write(piece)
@@ -101,7 +101,7 @@ def test_members_larger_than_zip_counts(tmp_path: Path) -> None:
     piece = Random(1).randbytes(1 << 20)
     count = (1 << 12) + 10
     with (tmp_path / "a.wacz").open("w+b") as file:
-        out = WaczFile(file, MOMENT)
+        out = WaczWriter(file, MOMENT)
         for name, size in (("archive/a.warc", count << 20), ("archive/b.warc", None)):
             with out.member(name, size) as member:
                 for _ in range(count):

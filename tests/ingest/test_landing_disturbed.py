@@ -11,7 +11,7 @@ import pytest
 from landed_stores import LandedStore, page
 
 from pinakes.archive_store.local import store as local
-from pinakes.archive_store.local.files import AsideIO
+from pinakes.archive_store.local.files import LocalAsideIO
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_rows import read_entry
 from pinakes.errors import DigestMismatch, InputRefused
@@ -24,11 +24,13 @@ RECORDS = [page(f"{URI}{number}", random.Random(number).randbytes(200_000)) for 
 HALF = sum(map(len, RECORDS)) // 2
 
 
-def once_half_is_copied(monkeypatch: pytest.MonkeyPatch, act: Callable[[AsideIO], None]) -> None:
+def once_half_is_copied(
+    monkeypatch: pytest.MonkeyPatch, act: Callable[[LocalAsideIO], None]
+) -> None:
     """Do something, once, as soon as half of the source has been written to its copy."""
-    done: list[AsideIO] = []
+    done: list[LocalAsideIO] = []
 
-    class Watched(AsideIO):
+    class Watched(LocalAsideIO):
         def write(self, data: Any, /) -> int:
             written = super().write(data)
             if not done and self.tell() >= HALF:
@@ -36,7 +38,7 @@ def once_half_is_copied(monkeypatch: pytest.MonkeyPatch, act: Callable[[AsideIO]
                 act(self)
             return written
 
-    monkeypatch.setattr(local, "AsideIO", Watched)
+    monkeypatch.setattr(local, "LocalAsideIO", Watched)
 
 
 def seen(store: LandedStore) -> dict[str, object]:
@@ -107,7 +109,7 @@ def test_a_source_that_does_not_stand_still(
     ],
 )
 def test_a_disk_that_stores_something_else(
-    store: LandedStore, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[AsideIO], object]
+    store: LandedStore, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[LocalAsideIO], object]
 ) -> None:
     with monkeypatch.context() as patch:
         once_half_is_copied(patch, spoil)

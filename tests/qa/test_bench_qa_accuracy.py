@@ -19,7 +19,7 @@ from bench.qa_accuracy.sites import SITES as TESTED
 from bench.qa_training.recorded import Page, Recorded
 from bench.qa_training.sites import SITES as TRAINED
 from pinakes.qa.results import Verdict
-from pinakes.qa.training.figures import Judged, figures
+from pinakes.qa.training.figures import JudgedPair, figures
 from pinakes.qa.training.train import shipped_table
 
 
@@ -78,9 +78,9 @@ def test_each_harm_leaves_a_page_without_what_it_harms_alone() -> None:
 
 def test_the_report_says_what_was_counted_and_that_faults_were_injected() -> None:
     judged = [
-        Judged("similar", "unaltered", 0.1, Verdict.SIMILAR),
-        Judged("dissimilar", "fault:blank", 0.9, Verdict.DISSIMILAR),
-        Judged("dissimilar", "fault:blank", 0.2, Verdict.SIMILAR),
+        JudgedPair("similar", "unaltered", 0.1, Verdict.SIMILAR),
+        JudgedPair("dissimilar", "fault:blank", 0.9, Verdict.DISSIMILAR),
+        JudgedPair("dissimilar", "fault:blank", 0.2, Verdict.SIMILAR),
     ]
     rows = [
         {"label": "similar", "kind": "unaltered", "peers": [0.95, 1.0, 0.99]},

@@ -13,12 +13,12 @@ import chromium_packs
 import pytest
 
 from pinakes.errors import ConfigError, DigestMismatch, StoreUnavailable
-from pinakes.qa.browsers.browser_list import BROWSERS, Browser, Kind, browser_named, installed
+from pinakes.qa.browsers.browser_list import BROWSERS, Browser, Driver, browser_named, installed
 from pinakes.qa.browsers.page_scripts import Pins
 from pinakes.qa.browsers.session import Session, starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
 
-PIPED = Browser(name="old", kind=Kind.PIPED_CHROMIUM, program="old-1/chromium", version="92.")
+PIPED = Browser(name="old", kind=Driver.PIPED_CHROMIUM, program="old-1/chromium", version="92.")
 ANSWER, LISTEN = r"printf '%s\0' ", " >&4; cat <&3 >/dev/null"
 PINS = Pins(clock=datetime(2009, 5, 6, tzinfo=timezone.utc))
 # Whichever of the two ends of the pipe it is told by.
@@ -35,7 +35,7 @@ def program(file: Path, text: str = "exit 0") -> Path:
 def test_names_are_those_of_their_packs() -> None:
     names = [browser.name for browser in BROWSERS]
     assert len(set(names)) == len(names)
-    piped = {browser.program for browser in BROWSERS if browser.kind is Kind.PIPED_CHROMIUM}
+    piped = {browser.program for browser in BROWSERS if browser.kind is Driver.PIPED_CHROMIUM}
     assert piped == {f"chromium-{version}/chromium" for version in chromium_packs.PACKS}
     assert len(piped) >= 3
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pinakes.errors import ConfigError
-from pinakes.qa.browsers.looking import Look
+from pinakes.qa.browsers.looking import SnapshotBuilder
 from pinakes.qa.browsers.page_scripts import Limits, Pins, observing, script
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.tab import BrowserGone, PageEvents, PageRefused, Viewport
@@ -85,7 +85,9 @@ def look(
         url="http://a.example/", browser="b", browser_version="1", taken=MOMENT, clock=None,
         seed=None, outcome=Outcome.CUT_OFF, viewport_width=9, viewport_height=9,
     )  # fmt: skip
-    return Look(tab, blank, limits=limits, viewport=Viewport(), keep=keep, masked=masked).take()
+    return SnapshotBuilder(
+        tab, blank, limits=limits, viewport=Viewport(), keep=keep, masked=masked
+    ).take()
 
 
 LOADED = {
@@ -143,7 +145,7 @@ def test_of_what_is_known_the_first_screen_is_enough(
         seed=None, outcome=Outcome.CUT_OFF, viewport_width=9, viewport_height=9,
     )  # fmt: skip
     image = Image(name="n", sha256="s", width=9, height=9)
-    Look(
+    SnapshotBuilder(
         tab, blank, limits=replace(LIMITS, height=4_000, across=False),
         viewport=Viewport(width=1024, height=768), keep=lambda _: image,
         is_known=ask if is_known is not None else None,

@@ -10,7 +10,7 @@ from snapshots import SHOWN
 from pinakes.qa.compare.drawings import other_shapes, show_alike
 from pinakes.qa.compare.drawn_elements import ASPECTS
 from pinakes.qa.compare.elements import COUNTING, compare_elements
-from pinakes.qa.snapshot import Box, Rect, Shape, Snapshot
+from pinakes.qa.snapshot import Box, Rect, Snapshot, SvgShape
 
 LOOKS = tuple(
     "|".join(paint if name == "paint" else "" for name in ASPECTS)
@@ -22,7 +22,7 @@ BLOCKS = (
     Box(tag="img", kind="image", rect=RECT, text="16x16", look=0, decoded=0),
 )
 SHAPES = tuple(
-    Shape(tag="rect", drawing=0, rect=RECT, place=(left, 5, 40, 30), look=0) for left in (1, 60)
+    SvgShape(tag="rect", drawing=0, rect=RECT, place=(left, 5, 40, 30), look=0) for left in (1, 60)
 )
 WHITE, BLACK, GREY, PALE = "ffffff", "000000", "777777", "cccccc"
 BARS, NOTCH = (first + (WHITE * 2 + BLACK * 2) * 3 for first in (

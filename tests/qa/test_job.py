@@ -21,7 +21,7 @@ from store_profiles import Profile
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.judged_pairs import scan_pairs
-from pinakes.catalog.pages import Page, pages_of
+from pinakes.catalog.pages import PageCapture, pages_of
 from pinakes.config import Configuration, load_configuration
 from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.profile import open_stores
@@ -29,7 +29,7 @@ from pinakes.qa.results import JudgedPair, Verdict, encode_pair
 from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.run.run_folder import read_plan
-from pinakes.qa.sample import Drawn, draw
+from pinakes.qa.sample import SampledPage, draw
 
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
@@ -53,7 +53,7 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Configuration:
     return load_configuration(options=options, environment={}, folder=folder)
 
 
-def drawn_of(configuration: Configuration) -> list[Drawn]:
+def drawn_of(configuration: Configuration) -> list[SampledPage]:
     with open_stores(configuration) as stores:
         pages = pages_of(stores.archive, scan_entries(stores.rows, "b"))
         return list(draw(pages, size=PAGES, seed=""))
@@ -105,7 +105,11 @@ def judge_by(monkeypatch: pytest.MonkeyPatch, folder: Path, fails: list[set[str]
     from pinakes.qa.run.judge_pages import decode_page
 
     drawn = [
-        Drawn(Page(f"k{n}", "20200101000000", f"{SITE}/{n}", "text/html", b"%d" % n), 1.0, False)
+        SampledPage(
+            PageCapture(f"k{n}", "20200101000000", f"{SITE}/{n}", "text/html", b"%d" % n),
+            1.0,
+            False,
+        )
         for n in range(3)
     ]
     left = iter(fails)

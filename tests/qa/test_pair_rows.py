@@ -11,14 +11,14 @@ from landed_stores import LandedStore, page
 from pair_results import RESULT
 
 from pinakes.catalog.judged_pairs import scan_pairs
-from pinakes.catalog.pages import Page
+from pinakes.catalog.pages import PageCapture
 from pinakes.hbase_schema.capture_cells import QaVerdict
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.qa.result_rows import put_results
 from pinakes.qa.results import JudgedPair, Verdict, encode_pair, pair_key
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.run.run_folder import PairsFile, begin_run
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.row_store.port import get_row
 
 TIME_MS = 1 << 42
@@ -72,8 +72,8 @@ def test_killed_between_two_pairs_of_a_page(store: LandedStore, tmp_path: Path) 
     """At whatever byte: the next call judges what is left, and the page's verdict stays."""
     [key, _] = keys_of(store)
     plan = RunPlan(run="qa-1", act_time_ms=TIME_MS, browsers=("chromium", "firefox"))
-    page = Page("org,example)/", "20260101000000", "http://example.org/", "text/html", key)
-    drawn = Drawn(page, 1.0, is_always=True)
+    page = PageCapture("org,example)/", "20260101000000", "http://example.org/", "text/html", key)
+    drawn = SampledPage(page, 1.0, is_always=True)
     begin_run(tmp_path, plan, {}, [drawn])
     graver = replace(
         RESULT,

@@ -8,10 +8,15 @@ from datetime import datetime, timezone
 import pytest
 
 from pinakes.access.byte_range import parse_range
-from pinakes.catalog.captures import Capture
+from pinakes.catalog.captures import CaptureRow
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.capture_keys import encode_capture_key
-from pinakes.qa.replay.index_lookup import Candidate, by_preference, distance_of, reason_to_skip
+from pinakes.qa.replay.index_lookup import (
+    ReplayCandidate,
+    by_preference,
+    distance_of,
+    reason_to_skip,
+)
 from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http.message import HttpHead
 
@@ -19,9 +24,9 @@ ASKED = "https://example.org/"
 MOMENT = datetime(2020, 1, 1, 0, 0, 30, tzinfo=timezone.utc)
 
 
-def capture(second: int, *, uri: str = ASKED, status: int | None = 200) -> Capture:
+def capture(second: int, *, uri: str = ASKED, status: int | None = 200) -> CaptureRow:
     time = f"20200101{second // 60:04d}{second % 60:02d}000"
-    return Capture(
+    return CaptureRow(
         key=encode_capture_key("org,example)/", time, f"{uri}{status}", second),
         facts=CaptureFacts(
             type="response",
@@ -38,8 +43,8 @@ def capture(second: int, *, uri: str = ASKED, status: int | None = 200) -> Captu
     )
 
 
-def chosen(*captures: Capture) -> list[Capture]:
-    candidates = [Candidate(c, distance_of(c, MOMENT)) for c in captures]
+def chosen(*captures: CaptureRow) -> list[CaptureRow]:
+    candidates = [ReplayCandidate(c, distance_of(c, MOMENT)) for c in captures]
     earlier = [c for c in candidates if c.distance_s is not None and c.distance_s < 0]
     later = [c for c in candidates if c not in earlier]
     return [c.capture for c in by_preference(reversed(earlier), later, ASKED)]
@@ -79,25 +84,25 @@ def test_the_closest_first_on_both_sides() -> None:
         "an unknown status is taken for 200",
     ],
 )
-def test_of_two(first: Capture, second: Capture) -> None:
+def test_of_two(first: CaptureRow, second: CaptureRow) -> None:
     pair = sorted((second, first), key=lambda c: c.time)
     assert chosen(*pair)[0] == first
 
 
 def test_an_unreadable_date_is_the_last_resort() -> None:
-    lost = Candidate(capture(0), None)
-    order = list(by_preference([Candidate(capture(29), -1), lost], [], ASKED))
+    lost = ReplayCandidate(capture(0), None)
+    order = list(by_preference([ReplayCandidate(capture(29), -1), lost], [], ASKED))
     assert order[-1] is lost
 
 
 def test_no_more_is_read_than_is_taken() -> None:
     read = 0
 
-    def endless(step: int) -> Iterator[Candidate]:
+    def endless(step: int) -> Iterator[ReplayCandidate]:
         nonlocal read
         for number in range(1, 10**9):
             read += 1
-            yield Candidate(capture(0), step * number)
+            yield ReplayCandidate(capture(0), step * number)
 
     order = by_preference(endless(-1), endless(1), ASKED)
     assert [next(order).distance_s for _ in range(4)] == [-1, 1, -2, 2]

@@ -11,11 +11,11 @@ import pytest
 from browsing import Browsing, browsing
 from landed_stores import page
 
-from pinakes.qa.replay.page_log import Exchange
+from pinakes.qa.replay.page_log import LoggedExchange
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 SITE = "https://example.org"
-REFUSED = Exchange(method="GET", url="", outcome="refused")
+REFUSED = LoggedExchange(method="GET", url="", outcome="refused")
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync "

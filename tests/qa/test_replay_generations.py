@@ -19,7 +19,7 @@ from pinakes.config import Configuration
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.profile import open_stores
 from pinakes.qa.replay.generations import Generation, generation_before
-from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.replay.page_log import LoggedExchange, PageLog
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
@@ -37,7 +37,7 @@ class Twice:
         self.archive = folder / "store" / "archive"
         self._proxy = proxy
 
-    def pages(self, generation: Generation) -> list[Exchange]:
+    def pages(self, generation: Generation) -> list[LoggedExchange]:
         """What the log has of every page of the site."""
         session = self._proxy.open_session(generation)
         session.begin_page(generation, MOMENT)

@@ -9,7 +9,7 @@ import pytest
 from pinakes.qa.replay.page_log import (
     MOST_EXCHANGES,
     TEXT_LIMIT_CHARACTERS,
-    Exchange,
+    LoggedExchange,
     OpenPage,
     Outcome,
 )
@@ -17,8 +17,8 @@ from pinakes.qa.replay.page_log import (
 SITE = "http://example.org/"
 
 
-def exchange(outcome: Outcome, url: str = SITE) -> Exchange:
-    return Exchange(method="GET", url=url, outcome=outcome)
+def exchange(outcome: Outcome, url: str = SITE) -> LoggedExchange:
+    return LoggedExchange(method="GET", url=url, outcome=outcome)
 
 
 def test_in_the_order_asked_whatever_ends_first() -> None:
@@ -80,7 +80,7 @@ def test_no_text_in_it_is_endless() -> None:
     long = "a" * 99_999
     page.begin(long, long)
     texts = dict.fromkeys(("urlkey", "capture_uri", "media_type", "problem"), long)
-    full = Exchange(method=long, url=long, outcome="fault", **texts)  # type: ignore[arg-type]
+    full = LoggedExchange(method=long, url=long, outcome="fault", **texts)  # type: ignore[arg-type]
     page.finish(page.begin(long, long), full)
     for exchange in page.close(0).exchanges:
         assert len(repr(exchange)) < 6 * TEXT_LIMIT_CHARACTERS

@@ -26,7 +26,7 @@ from browsing import Browsing, Client, Response, browsing
 from pywb_proxy import index_files, pywb_proxy
 from wayback_server import installed_tools
 
-from pinakes.catalog.captures import Capture, decode_capture
+from pinakes.catalog.captures import CaptureRow, decode_capture
 from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.dates import parse_digits_date
@@ -101,7 +101,7 @@ def theirs(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> It
         yield client
 
 
-def captures(at: Browsing) -> list[Capture]:
+def captures(at: Browsing) -> list[CaptureRow]:
     """What a browser could ask for: GET over http or https, with a date."""
     rows = at.store.rows.scan("captures", columns=[b"m", b"d"])
     return [

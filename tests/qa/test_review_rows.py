@@ -18,7 +18,7 @@ from pinakes.qa.results import Verdict
 from pinakes.qa.review.board import LOOK_AGAIN_S, Board
 from pinakes.qa.review.judgement import BlindTo, By, Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import (
-    RunState,
+    SignOffState,
     put_judgement,
     put_signoff,
     read_judgements,
@@ -26,7 +26,7 @@ from pinakes.qa.review.judgement_rows import (
     scan_judgements,
     scan_settled,
 )
-from pinakes.qa.review.visible_pair import Filter
+from pinakes.qa.review.visible_pair import PairFilter
 from pinakes.row_store.port import Put
 from pinakes.row_store.sqlite.store import EmbeddedRowStore
 
@@ -223,34 +223,34 @@ def test_a_store_that_was_moved_away_is_no_success(review: Review, tmp_path: Pat
     with pytest.raises(StoreUnavailable, match="moved or removed"):
         review.board.judge(review.one().id, review.board.viewer("Ada"), "a" * 32, REJECT)
     with pytest.raises(StoreUnavailable, match="moved or removed"):
-        review.board.sign(review.board.viewer("Ida"), "a" * 32, RunState.ACCEPTED, "")
+        review.board.sign(review.board.viewer("Ida"), "a" * 32, SignOffState.ACCEPTED, "")
 
 
 def test_an_old_list_says_that_it_is_old(review: Review) -> None:
     failing = Failing(review.rows, "", done=False)
     board = board_over(review, failing)
     viewer = board.viewer("Ada")
-    assert board.listed(viewer, Filter(), offset=0, limit=1).problem is None
+    assert board.listed(viewer, PairFilter(), offset=0, limit=1).problem is None
     failing._name = "scan"
     review.clock.wait(LOOK_AGAIN_S + 1)
-    listed = board.listed(viewer, Filter(), offset=0, limit=1)
+    listed = board.listed(viewer, PairFilter(), offset=0, limit=1)
     assert (listed.total, listed.problem) == (100, "the store is away")
     assert board.summary()[1] == "the store is away"
     failing._name = ""
-    assert board.listed(viewer, Filter(), offset=0, limit=1).problem is None
+    assert board.listed(viewer, PairFilter(), offset=0, limit=1).problem is None
 
 
 def test_a_store_that_never_answered_is_an_error(review: Review) -> None:
     board = board_over(review, Failing(review.rows, "scan", done=False))
     with pytest.raises(StoreUnavailable):
-        board.listed(board.viewer(None), Filter(), offset=0, limit=1)
+        board.listed(board.viewer(None), PairFilter(), offset=0, limit=1)
 
 
 def test_what_another_process_saved_is_seen_after_a_while(review: Review) -> None:
     pair, viewer = review.one(), review.board.viewer("Bo")
 
     def reviewed() -> int:
-        return review.board.listed(viewer, Filter(state="reviewed"), offset=0, limit=9).total
+        return review.board.listed(viewer, PairFilter(state="reviewed"), offset=0, limit=9).total
 
     assert reviewed() == 0
     put_judgement(review.rows, pair.key, judgement(1), now_ms=1)
@@ -276,8 +276,8 @@ def test_a_board_begun_again_knows_all(review: Review) -> None:
 def test_who_signs(review: Review) -> None:
     board = review.board
     with pytest.raises(InputRefused, match="only a lead may sign"):
-        board.sign(board.viewer("Ada"), "a" * 32, RunState.ACCEPTED, "")
-    signed = board.sign(board.viewer("IDA"), "a" * 32, RunState.TO_PATCH, "n")
+        board.sign(board.viewer("Ada"), "a" * 32, SignOffState.ACCEPTED, "")
+    signed = board.sign(board.viewer("IDA"), "a" * 32, SignOffState.TO_PATCH, "n")
     assert signed.cell.role == "lead"
     assert signed.cell.counts["pairs"] == 100
     assert [one.cell.state for one in board.signoffs()] == ["to patch"]
@@ -297,7 +297,7 @@ def test_a_part_of_the_sample_is_no_estimate(tmp_path: Path, left: int) -> None:
             review.board.judge(pair.id, ida, f"{number:032x}", REJECT)
         summary, _ = review.board.summary()
         [estimate] = summary.estimates.values()
-        signed = review.board.sign(ida, "a" * 32, RunState.ACCEPTED, "")
+        signed = review.board.sign(ida, "a" * 32, SignOffState.ACCEPTED, "")
     assert signed.cell.counts["pages_left"] == left
     if left:
         assert estimate.share is None
@@ -326,13 +326,13 @@ def test_what_somebody_is_unsure_of_is_not_left_out(tmp_path: Path, role: str) -
 def test_a_lost_answer_to_a_sign_off(review: Review) -> None:
     """Somebody judges before it is sent again; so the counts would be others."""
     ida = review.board.viewer("Ida")
-    signed = review.board.sign(ida, "a" * 32, RunState.ACCEPTED, "n")
+    signed = review.board.sign(ida, "a" * 32, SignOffState.ACCEPTED, "n")
     review.board.judge(review.one().id, review.board.viewer("Ada"), "b" * 32, REJECT)
     review.clock.wait(LOOK_AGAIN_S + 1)
-    assert review.board.sign(ida, "a" * 32, RunState.ACCEPTED, "n") == signed
+    assert review.board.sign(ida, "a" * 32, SignOffState.ACCEPTED, "n") == signed
     assert signed.cell.counts["settled"] == 0
     with pytest.raises(Conflict):
-        review.board.sign(ida, "a" * 32, RunState.REJECTED, "n")
+        review.board.sign(ida, "a" * 32, SignOffState.REJECTED, "n")
     assert review.board.signoffs() == [signed]
 
 

@@ -15,7 +15,7 @@ from pinakes.qa.results import JudgedPair, Verdict
 from pinakes.qa.review.answers import pair_answer
 from pinakes.qa.review.judgement import BlindTo, Label, Statement
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs, site_of
-from pinakes.qa.review.visible_pair import HIDDEN, STATES, Filter, VisiblePair, parse_filter
+from pinakes.qa.review.visible_pair import HIDDEN, STATES, PairFilter, VisiblePair, parse_filter
 
 ACCEPT, REJECT = Statement(label=Label.ACCEPT), Statement(label=Label.REJECT, faults=("layout",))
 UNSURE = Statement(label=Label.UNSURE)
@@ -264,7 +264,7 @@ def test_what_is_no_filter(query: dict[str, str]) -> None:
 
 
 def test_what_else_a_query_has_is_not_looked_at() -> None:
-    assert parse_filter({"mode": "x", "state": ""}) == Filter()
+    assert parse_filter({"mode": "x", "state": ""}) == PairFilter()
 
 
 def test_a_pair_that_was_judged_twice_is_one() -> None:

@@ -12,12 +12,12 @@ from snapshots import SHOWN
 from pinakes.qa.compare.drawn_elements import ASPECTS
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, features
 from pinakes.qa.judging.model import load_model
-from pinakes.qa.replay.page_log import Exchange, Outcome, PageLog
+from pinakes.qa.replay.page_log import LoggedExchange, Outcome, PageLog
 from pinakes.qa.results import Verdict
 from pinakes.qa.run.decision import Decision, given_height, judge_across, judge_looks, prove
 from pinakes.qa.snapshot import Box, Rect
 
-PAGE = Exchange(
+PAGE = LoggedExchange(
     method="GET",
     url="http://example.org/",
     outcome="hit",
@@ -29,7 +29,11 @@ SAME, OTHER = (seen(page(10, seed=seed)) for seed in (1, 2))
 
 
 def judged(
-    before: list[Exchange], after: list[Exchange], *, looks: str = "same", complete: bool = True
+    before: list[LoggedExchange],
+    after: list[LoggedExchange],
+    *,
+    looks: str = "same",
+    complete: bool = True,
 ) -> Decision | None:
     logs = [PageLog(name="p", exchanges=tuple(exchanges)) for exchanges in (before, after)]
     sides = [
@@ -78,7 +82,9 @@ def test_the_same_bytes_under_another_head_are_harm() -> None:
     assert found.harm == (f"answered with another header: {FILM.url}",)
 
 
-def across(reference: list[Exchange], other: list[Exchange], verdict: Verdict) -> Decision:
+def across(
+    reference: list[LoggedExchange], other: list[LoggedExchange], verdict: Verdict
+) -> Decision:
     logs = [PageLog(name="p", exchanges=tuple(exchanges)) for exchanges in (reference, other)]
     return judge_across(Decision(verdict, 0.9, "model"), *logs, "firefox")
 
@@ -97,7 +103,7 @@ def test_what_two_browsers_draw_otherwise_of_the_same_bytes_is_theirs() -> None:
     [("miss", "the archive lacks, for firefox alone"), ("fault", "unreadable, for firefox alone")],
 )
 def test_what_one_browser_alone_lacks_stays_a_fault(outcome: Outcome, said: str) -> None:
-    lacking = Exchange(method="GET", url="http://example.org/font.woff", outcome=outcome)
+    lacking = LoggedExchange(method="GET", url="http://example.org/font.woff", outcome=outcome)
     found = across([PAGE], [PAGE, lacking], Verdict.DISSIMILAR)
     assert found.verdict is Verdict.DISSIMILAR
     assert found.harm == (f"{said}: http://example.org/font.woff",)
@@ -132,7 +138,7 @@ def test_what_is_gone_is_harm(outcome: str, word: str) -> None:
 @pytest.mark.parametrize(
     "after", [[PAGE], [PAGE, replace(FILM, is_whole=False)]], ids=["asked for less", "in part"]
 )
-def test_where_other_things_were_asked_for_nothing_is_proven(after: list[Exchange]) -> None:
+def test_where_other_things_were_asked_for_nothing_is_proven(after: list[LoggedExchange]) -> None:
     assert judged([PAGE, FILM], after) is None
 
 
@@ -156,7 +162,7 @@ def test_a_page_of_which_nothing_was_sent_is_no_proof() -> None:
     assert found.verdict is Verdict.UNCERTAIN
 
 
-def posted(body: str, payload: str) -> Exchange:
+def posted(body: str, payload: str) -> LoggedExchange:
     return replace(
         PAGE, method="POST", url=f"{PAGE.url}graphql", request=body, payload_digest=payload
     )

@@ -28,7 +28,7 @@ from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.results import Verdict
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
-from pinakes.qa.sample import Drawn, draw
+from pinakes.qa.sample import SampledPage, draw
 from pinakes.qa.snapshot import Outcome, Snapshot
 from pinakes.qa.views.side import ReplaySide
 
@@ -107,7 +107,7 @@ def judge(folder: Path) -> dict[str, tuple[Verdict, tuple[str, ...]]]:
     return {result.url: (result.verdict, result.reasons) for result in results}
 
 
-def drawn_of(folder: Path) -> list[Drawn]:
+def drawn_of(folder: Path) -> list[SampledPage]:
     options = {"store": str(folder / "pinakes-store")}
     configuration = load_configuration(options=options, environment={}, folder=folder)
     with open_stores(configuration) as stores:

@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 from pair_results import RESULT
 
-from pinakes.catalog.pages import Page
+from pinakes.catalog.pages import PageCapture
 from pinakes.errors import Busy, ConfigError, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.results import JudgedPair, Verdict, decode_pair, encode_pair, pair_key
 from pinakes.qa.run.plan import Pair, RunPlan, decode_plan, encode_plan
 from pinakes.qa.run.run_folder import RUN, SAMPLE, PairsFile, begin_run
-from pinakes.qa.sample import Drawn, decode_drawn, encode_drawn
+from pinakes.qa.sample import SampledPage, decode_drawn, encode_drawn
 from pinakes.qa.snapshot import Rect
 
 PLAN = RunPlan(run="qa-1", act_time_ms=1)
 DRAWN = [
-    Drawn(
-        Page(
+    SampledPage(
+        PageCapture(
             f"org,example)/{n}",
             "20260101000000",
             f"http://e.org/\udcff{n}",
@@ -99,7 +99,7 @@ def test_a_run_goes_on_with_the_pages_that_were_drawn(tmp_path: Path) -> None:
     begun = begin_run(tmp_path, PLAN, asked, DRAWN)
     assert begun == (PLAN, DRAWN)
 
-    def never() -> Iterator[Drawn]:
+    def never() -> Iterator[SampledPage]:
         raise AssertionError("drawn again")
         yield  # when it is iterated, not when it is called
 

@@ -13,7 +13,7 @@ import pytest
 from drawn_pages import page, seen
 from snapshots import SHOWN
 
-from pinakes.catalog.pages import Page
+from pinakes.catalog.pages import PageCapture
 from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels
 from pinakes.qa.replay.page_log import PageLog
@@ -21,13 +21,13 @@ from pinakes.qa.results import PairResult, Verdict
 from pinakes.qa.run.decision import STEADY
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Fontless, Outcome, Rect, Snapshot
 from pinakes.qa.views.side import LookResult
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
-DRAWN = Drawn(
-    page=Page(
+DRAWN = SampledPage(
+    page=PageCapture(
         urlkey="org,example)/",
         second="20200102030405",
         url=SHOWN.url,

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 from scenes import Scene
 
 from pinakes.catalog.file_rows import TABLE, scan_entries
-from pinakes.catalog.pages import Page, page_of, pages_of
+from pinakes.catalog.pages import PageCapture, page_of, pages_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.cli import main
 from pinakes.hbase_schema.cells import encode_cell
@@ -22,16 +22,18 @@ from pinakes.hbase_schema.file_cells import FileStateCell
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.urlkey import urlkey
-from pinakes.qa.sample import Drawn, draw
+from pinakes.qa.sample import SampledPage, draw
 from pinakes.row_store.port import Put
 
 
-def page(number: int, site: str = "example.org", media_type: str = "text/html") -> Page:
+def page(number: int, site: str = "example.org", media_type: str = "text/html") -> PageCapture:
     url = f"http://{site}/{number}"
-    return Page(urlkey(url), "20260101000000", url, media_type, b"%d" % number)
+    return PageCapture(urlkey(url), "20260101000000", url, media_type, b"%d" % number)
 
 
-def drawn(pages: list[Page], size: int, seed: str = "s", **more: object) -> list[Drawn]:
+def drawn(
+    pages: list[PageCapture], size: int, seed: str = "s", **more: object
+) -> list[SampledPage]:
     return list(draw(pages, size=size, seed=seed, **more))  # type: ignore[arg-type]
 
 
@@ -73,7 +75,9 @@ def test_each_page_is_as_likely_as_another() -> None:
 
 
 def test_home_pages_and_seeds_are_always_in_and_stand_for_themselves() -> None:
-    home = Page(urlkey("http://a.org/"), "20260101000000", "http://a.org/", "text/html", b"h")
+    home = PageCapture(
+        urlkey("http://a.org/"), "20260101000000", "http://a.org/", "text/html", b"h"
+    )
     pages = [home, *(page(n) for n in range(100))]
     found = drawn(pages, 10, seeds=["https://www.example.org/17"])
     always = [one for one in found if one.is_always]
@@ -102,7 +106,7 @@ def test_home_pages_and_seeds_are_always_in_and_stand_for_themselves() -> None:
     ],
 )
 def test_the_page_of_a_hosts_root(url: str, is_home: bool) -> None:
-    assert Page(urlkey(url), "20260101000000", url, "text/html", b"k").is_home is is_home
+    assert PageCapture(urlkey(url), "20260101000000", url, "text/html", b"k").is_home is is_home
 
 
 def test_what_is_no_page_is_not_looked_at(landed: Scene) -> None:

@@ -27,7 +27,7 @@ from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.qa.compare.pairs import feature_names
 from pinakes.qa.judging.model import NAMES, Model, decode_model, load_model
 from pinakes.qa.results import Verdict
-from pinakes.qa.training.figures import Judged, figures
+from pinakes.qa.training.figures import JudgedPair, figures
 from pinakes.qa.training.fitting import DECISIVE, fit, judge_all, split
 from pinakes.qa.training.labelled import LabelledPair, read_table
 from pinakes.qa.training.train import FEWEST_PAIRS, shipped_table, train
@@ -140,10 +140,10 @@ def test_a_model_is_right_about_sites_that_it_never_saw(old: Model) -> None:
 def test_figures_count_alarms_and_recall() -> None:
     found = figures(
         [
-            Judged("similar", "unaltered", 0.1, Verdict.SIMILAR),
-            Judged("similar", "unaltered", 0.9, Verdict.DISSIMILAR),
-            Judged("dissimilar", "fault:blank", 0.55, Verdict.UNCERTAIN),
-            Judged("dissimilar", "fault:blank", 0.2, Verdict.SIMILAR),
+            JudgedPair("similar", "unaltered", 0.1, Verdict.SIMILAR),
+            JudgedPair("similar", "unaltered", 0.9, Verdict.DISSIMILAR),
+            JudgedPair("dissimilar", "fault:blank", 0.55, Verdict.UNCERTAIN),
+            JudgedPair("dissimilar", "fault:blank", 0.2, Verdict.SIMILAR),
         ]
     )
     assert (found.false_alarms, found.unaltered) == (0.5, 2)

@@ -21,7 +21,7 @@ from scripted_server import Script, ScriptedServer, answer, scripted
 
 from pinakes.errors import ConfigError
 from pinakes.qa.replay.certificates import Authority
-from pinakes.qa.replay.page_log import Exchange
+from pinakes.qa.replay.page_log import LoggedExchange
 from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.views import forward_answer, forwarding
 from pinakes.qa.views.access import AccessSystemPolicy
@@ -46,12 +46,12 @@ class ForwardingScene:
         self.client = Client(self.session.port, authority.ca_file)
         self.session.begin_page("http://a.org/", MOMENT)
 
-    def log(self) -> list[Exchange]:
+    def log(self) -> list[LoggedExchange]:
         log = self.session.end_page(patience_s=60)
         self.session.begin_page("next", MOMENT)
         return list(log.exchanges)
 
-    def last(self) -> Exchange:
+    def last(self) -> LoggedExchange:
         return self.log()[-1]
 
 

@@ -16,7 +16,7 @@ from landed_stores import LandedStore, page
 
 from pinakes.qa.browsers.session import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
-from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.replay.page_log import LoggedExchange, PageLog
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.snapshot import Outcome, Snapshot
@@ -83,7 +83,7 @@ def test_a_page_that_cannot_be_read(
 )
 def test_the_page_itself_is_known_however_a_browser_writes_its_url(named: str, asked: str) -> None:
     own, picture = (
-        Exchange(method="GET", url=SITE + path, outcome="miss", status=404)
+        LoggedExchange(method="GET", url=SITE + path, outcome="miss", status=404)
         for path in (asked, "/1.png")
     )
     favicon = replace(picture, url=f"{SITE}/favicon.ico", outcome="refused")

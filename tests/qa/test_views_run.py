@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import pytest
 
-from pinakes.catalog.pages import Page
+from pinakes.catalog.pages import PageCapture
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import LoadedSnapshot
@@ -20,7 +20,7 @@ from pinakes.qa.results import PairResult, Verdict
 from pinakes.qa.run.opening import AsWideAsStored, SideOpener, window_of
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
 from pinakes.qa.views.side import CHANGED, CHANGED_SHOT, LookResult, Side
 
@@ -28,9 +28,9 @@ pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-q
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 URL = "http://example.org/"
 PLAN = RunPlan(run="r", act_time_ms=1)
-DRAWN = Drawn(
-    page=Page(urlkey="org,example)/", second="20200102030405", url=URL, media_type="text/html",
-              row_key=b"key"),
+DRAWN = SampledPage(
+    page=PageCapture(urlkey="org,example)/", second="20200102030405", url=URL,
+                     media_type="text/html", row_key=b"key"),
     weight=1.0, is_always=True,
 )  # fmt: skip
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
-from pinakes.rewrite.arc_bytes import Stretch
+from pinakes.rewrite.arc_bytes import NonRecordBytes
 from pinakes.rewrite.convert import iter_converted, survey_arc, warc_name
 from pinakes.rewrite.convert_file import rebuild_arc, verify_alone, verify_conversion
 from pinakes.warc.record import Record
@@ -283,7 +283,7 @@ class TestStretches:
             del bad[-20:]
         data = members[0] + bytes(bad) + (b"" if broken == "cut" else whole)
         items = converted(data, "x.arc.gz")
-        kept = [item for item in items if isinstance(item.part, Stretch)]
+        kept = [item for item in items if isinstance(item.part, NonRecordBytes)]
         assert [b"".join(item.block) for item in kept if item.part.run.raw] == [bytes(bad)]  # type: ignore[union-attr]
         records = read_whole(warc_of(data))
         uris = [record.target_uri for record in records]

@@ -15,7 +15,7 @@ from faulty_warcs import BLOCKS, Block, Strict, http, packed, record, sha1, stri
 from pinakes.conformance.rules import Severity
 from pinakes.errors import InputRefused
 from pinakes.rewrite.new_file import WOULD_WRITE, WRITTEN
-from pinakes.rewrite.repair_file import NOTHING, Repairing, Told, repair_file
+from pinakes.rewrite.repair_file import NOTHING, Repairing, RepairNote, repair_file
 from pinakes.warc.replaced_field import decode_line
 from pinakes.warc.source import IN_MEMORY_BYTES
 
@@ -78,11 +78,11 @@ FAULTS: dict[str, tuple[str, Fault]] = {
 }
 
 
-def repaired(data: bytes, folder: Path, name: str = "a.warc") -> tuple[Repairing, list[Told]]:
+def repaired(data: bytes, folder: Path, name: str = "a.warc") -> tuple[Repairing, list[RepairNote]]:
     """The result, and all that was told; the file that was given is the same afterwards."""
     path = folder / name
     path.write_bytes(data)
-    told: list[Told] = []
+    told: list[RepairNote] = []
     result = repair_file(str(path), folder / "out", told.append)
     assert path.read_bytes() == data
     return result, told
@@ -271,7 +271,7 @@ def test_the_file_itself_is_not_replaced(tmp_path: Path) -> None:
 
 def test_a_dry_run_proves_nothing_and_says_what_it_would(tmp_path: Path) -> None:
     (tmp_path / "a.warc").write_bytes(record(1, PAGE, nl="\n"))
-    told: list[Told] = []
+    told: list[RepairNote] = []
     result = repair_file(str(tmp_path / "a.warc"), tmp_path / "out", told.append, dry_run=True)
     assert (result.outcome, result.proven_bytes) == (WOULD_WRITE, None)
     assert [each.code for each in told] == ["header-line-end"]

@@ -8,7 +8,7 @@ from pinakes.errors import MalformedRecord
 from pinakes.shared_index.keys import (
     CODE,
     DOCUMENTED,
-    Entry,
+    DigestEntry,
     ListedFile,
     digest_field,
     format_entry,
@@ -19,7 +19,7 @@ from pinakes.shared_index.keys import (
     parse_listed,
 )
 
-ENTRY = Entry(3, "20260102030405", "http://example.org/?a=b&c=%20", 1041)
+ENTRY = DigestEntry(3, "20260102030405", "http://example.org/?a=b&c=%20", 1041)
 
 
 def test_an_entry_is_four_fields() -> None:

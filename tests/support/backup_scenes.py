@@ -14,7 +14,7 @@ from pinakes.acts.actor import Actor
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots
 from pinakes.backup.making import BackupMaker, BackupReport
-from pinakes.backup.restoring import RestoreReport, Restoring
+from pinakes.backup.restoring import BackupRestoring, RestoreReport
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.hbase_schema.tables import SCHEMA_VERSION, declared_schema
 from pinakes.row_store.sqlite.store import EmbeddedRowStore
@@ -50,7 +50,7 @@ def restore(backup: Path, folder: Path, *, at: At = nothing) -> RestoreReport:
     """Make the store of a scene in `folder` of a backup."""
     store = folder / "store"
     store.mkdir(parents=True, exist_ok=True)
-    restoring = Restoring(
+    restoring = BackupRestoring(
         LocalArchiveStore(backup),
         EmbeddedRestorer(folder=store, schema=declared_schema(), token="rows"),
         LocalArchiveStore(store / "archive"),

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from landed_stores import LandedStore
 
 from pinakes.qa.replay.generations import Generation
-from pinakes.qa.replay.page_log import Exchange
+from pinakes.qa.replay.page_log import LoggedExchange
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.replay.session import ProxySession
 
@@ -106,13 +106,13 @@ class Browsing:
         named = {name.replace("_", "-"): value for name, value in fields.items()}
         return self.client.ask(url, method, body, named)
 
-    def log(self) -> list[Exchange]:
+    def log(self) -> list[LoggedExchange]:
         """What the page's log has; the next page begins."""
         exchanges = list(self.session.end_page(patience_s=60).exchanges)
         self.session.begin_page("next", MOMENT)
         return exchanges
 
-    def last(self) -> Exchange:
+    def last(self) -> LoggedExchange:
         return self.log()[-1]
 
 

@@ -27,11 +27,11 @@ from scenes import At, Scene, write_crawl
 from pinakes.acts.actor import Actor
 from pinakes.application.backups import cluster_places
 from pinakes.archive_store.hdfs.calls import HdfsCalls
-from pinakes.archive_store.hdfs.errors import NotThere
+from pinakes.archive_store.hdfs.errors import HdfsFileNotFound
 from pinakes.backup.cluster_restorer import ClusterRestorer
 from pinakes.backup.cluster_snapshots import RESTORING, ClusterSnapshots
 from pinakes.backup.making import BackupMaker
-from pinakes.backup.restoring import Restoring
+from pinakes.backup.restoring import BackupRestoring
 from pinakes.backup.stage import BACKUPS, Stage, stage_names
 from pinakes.config import Configuration, load_configuration
 from pinakes.deletion.crawl_removal import Remover
@@ -156,7 +156,7 @@ def _names(calls: HdfsCalls, folder: str) -> list[str]:
     try:  # which of snapshots are there, can be listed only where they are allowed
         calls.ask(folder, lambda client: client.get_file_info(folder))
         found = calls.ask(folder, lambda client: list(client.list_status(folder)))
-    except NotThere:
+    except HdfsFileNotFound:
         return []
     return [status.path.rpartition("/")[2] for status in found]
 
@@ -193,7 +193,7 @@ def restore(settings: Settings, place: str, at: At) -> None:
         open_archive(configuration) as archive,
         closing(ClusterRestorer(places, declared_schema(), at=at)) as restorer,
     ):
-        Restoring(
+        BackupRestoring(
             backup,
             restorer,
             archive,

@@ -13,7 +13,7 @@ from raw_payloads import RawRecord, payloads, raw_records
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.errors import PinakesError
-from pinakes.export.exporting import Exporter, ExportReport, ExportRequest
+from pinakes.export.exporting import ExportReport, ExportRequest, WaczExporter
 from pinakes.row_store.port import RowStore
 
 Payloads = dict[bytes, tuple[bytes, bytes, str | None]]
@@ -31,7 +31,7 @@ def export(
 ) -> ExportReport:
     """Export a crawl of a store; what is said on the way goes into `problems`."""
     said: list[PinakesError] = [] if problems is None else problems
-    exporter = Exporter(rows, archive, software="pinakes", on_problem=said.append, at=at)
+    exporter = WaczExporter(rows, archive, software="pinakes", on_problem=said.append, at=at)
     return exporter.export(ExportRequest(crawl=crawl, standalone=standalone), target)
 
 

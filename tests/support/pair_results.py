@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pinakes.qa.results import PairResult, Verdict, View
+from pinakes.qa.results import PageView, PairResult, Verdict
 from pinakes.qa.snapshot import Outcome
 
-VIEW = View(
+VIEW = PageView(
     kind="replay:1",
     browser="chromium",
     browser_version="156.0",

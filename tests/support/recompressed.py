@@ -9,7 +9,7 @@ from pathlib import Path
 from scenes import COLLECTION, Scene
 from steps_here import run_by
 
-from pinakes.access.cdx.answer import CdxIndex, Progress
+from pinakes.access.cdx.answer import AnswerProgress, CdxIndex
 from pinakes.access.cdx.parameters import Dialect, parse_query
 from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import scan_crawls
@@ -108,7 +108,7 @@ def found_by_lines(scene: Scene, host: str = "example.org") -> set[tuple[str, st
     index = CdxIndex(scene.rows, scene.archive, files=VisibleFiles(scene.rows, fresh_s=0))
     query = parse_query(f"url={host}&matchType=domain".encode(), Dialect.PYWB)
     found = set()
-    for text in b"".join(index.iter_bytes(query, None, Progress())).decode().splitlines():
+    for text in b"".join(index.iter_bytes(query, None, AnswerProgress())).decode().splitlines():
         line = parse_cdxj(text)
         assert line.filename in names(scene)
         with opened(scene, line.filename) as source:

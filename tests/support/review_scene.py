@@ -11,15 +11,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pinakes.catalog.pages import Page
+from pinakes.catalog.pages import PageCapture
 from pinakes.hbase_schema.tables import declared_schema
-from pinakes.qa.results import PAIRS, JudgedPair, PairResult, Verdict, View, encode_pair
+from pinakes.qa.results import PAIRS, JudgedPair, PageView, PairResult, Verdict, encode_pair
 from pinakes.qa.review.board import Board
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs
 from pinakes.qa.review.site import ReviewSite, RunImages
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.run.run_folder import begin_run, read_extent
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Outcome
 from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
 from pinakes.row_store.sqlite.store import EmbeddedRowStore
@@ -54,8 +54,8 @@ def stripes(number: int, *, height: int = 900, harmed: bool = False) -> bytes:
     return png(lines)
 
 
-def view(kind: str = "replay:before", **given: object) -> View:
-    made = View(
+def view(kind: str = "replay:before", **given: object) -> PageView:
+    made = PageView(
         kind=kind, browser="chromium", browser_version="156.0", outcome=Outcome.COMPLETE,
         milliseconds=640,
     )  # fmt: skip
@@ -96,8 +96,10 @@ def write_sample(folder: Path, results: Iterable[PairResult], **planned: Any) ->
     """What a run keeps of what it was asked: the pages of these results, judged or not."""
     plan = RunPlan(**{"run": RUN, "act_time_ms": 1, **planned})
     drawn = [
-        Drawn(
-            Page(one.url, "20260101000000", one.url, "text/html", bytes.fromhex(one.capture_key)),
+        SampledPage(
+            PageCapture(
+                one.url, "20260101000000", one.url, "text/html", bytes.fromhex(one.capture_key)
+            ),
             weight=5.0,
             is_always=False,
         )

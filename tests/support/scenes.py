@@ -22,12 +22,12 @@ from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.config import load_configuration
 from pinakes.dedupe.run.mending import Mender
-from pinakes.dedupe.run.old_generations import Dropped, OldGenerations
+from pinakes.dedupe.run.old_generations import DroppedGeneration, OldGenerations
 from pinakes.dedupe.run.remaining import Remaining
 from pinakes.dedupe.run.run_files import RunFiles
-from pinakes.dedupe.run.run_report import UNWATCHED, DedupeReport, DedupeRequest, RunProgress
+from pinakes.dedupe.run.run_report import UNWATCHED, DedupeProgress, DedupeReport, DedupeRequest
 from pinakes.dedupe.run.store_run import StoreRun
-from pinakes.dedupe.run.tasks import HERE, Executors, Tasks
+from pinakes.dedupe.run.tasks import HERE, Executors, RewritingTasks
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.inputs import LeftOut, iter_inputs
@@ -134,7 +134,7 @@ class Scene:
         act: str = "dedupe-a",
         at: At = lambda step: None,
         grace_ms: int | None = None,
-        progress: RunProgress = UNWATCHED,
+        progress: DedupeProgress = UNWATCHED,
         runner: str | None = None,
         **options: object,
     ) -> DedupeReport:
@@ -155,7 +155,9 @@ class Scene:
                 executors=HERE if runner is None else Executors(partial(self.tasks, runner)),
             ).execute(progress)
 
-    def tasks(self, runner: str, act: Act, request: DedupeRequest, files: RunFiles) -> Tasks:
+    def tasks(
+        self, runner: str, act: Act, request: DedupeRequest, files: RunFiles
+    ) -> RewritingTasks:
         if runner == "here":
             return TasksHere(self.archive, request, act.name, files)
         from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
@@ -174,7 +176,7 @@ class Scene:
         *,
         mends: bool = False,
         at: At = lambda step: None,
-    ) -> Iterator[Dropped]:
+    ) -> Iterator[DroppedGeneration]:
         archive = archive or self.archive
         actor = _ClockAhead()
         remaining = Remaining(self.rows, archive)

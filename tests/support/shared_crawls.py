@@ -26,7 +26,7 @@ from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.ingest.commit import commit_crawl
 from pinakes.row_store.port import RowStore
 from pinakes.shared_index.crawls import read_shared_crawls
-from pinakes.shared_index.exporting import Exported, Exporter
+from pinakes.shared_index.exporting import Exported, IndexExporter
 from pinakes.shared_index.importing import ImportedCrawl, Importer
 from pinakes.shared_index.server import open_server
 
@@ -188,7 +188,7 @@ def export_to(
         space=DEFAULT_SPACE,
     )
     with open_server(url, answer_s=answer_s) as server:
-        exporter = Exporter(
+        exporter = IndexExporter(
             server,
             COLLECTION,
             shared.states,

@@ -17,10 +17,10 @@ from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import process_lines
 from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.dedupe.references.resolution import Resolution
-from pinakes.dedupe.run.file_rewriting import FileTask, annotate, decided_by_ordinal
+from pinakes.dedupe.run.file_rewriting import RewritingTask, annotate, decided_by_ordinal
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeRequest
-from pinakes.dedupe.validate.file_pairs import Comparison, Discrepancy, compare_files
+from pinakes.dedupe.validate.file_pairs import Discrepancy, FilesComparison, compare_files
 from pinakes.dedupe.write.proofs import require_records
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
@@ -61,7 +61,7 @@ class TasksHere:
         generations = self._run_files.old_generations()
         return StoredFiles(self._archive, {name: generations.get(name, name) for name in names})
 
-    def write(self, wave: str, files: Iterable[FileTask]) -> None:
+    def write(self, wave: str, files: Iterable[RewritingTask]) -> None:
         self.waves += 1
         out = LocalArchiveStore(self._aside / wave / "_written")
         generations = self._run_files.old_generations()
@@ -92,7 +92,7 @@ class TasksHere:
         (self._aside / wave / "notes").write_text(json.dumps(notes))
 
     def validate(self, wave: str) -> Iterator[Discrepancy]:
-        found = Comparison()
+        found = FilesComparison()
         with Resolution() as resolution:
             for outcome in self.outcomes(wave):
                 if not isinstance(outcome, WrittenFile):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.warc.header import Header
-from pinakes.warc.revisit import Original, Unwritable, build_revisit, digest_of_block
+from pinakes.warc.revisit import OriginalReference, Unwritable, build_revisit, digest_of_block
 from pinakes.warc.revisit_forms import RevisitBuilder, form_of
 from pinakes.warc.shapes import ShapeBook, ShapedHeader
 
@@ -31,7 +31,11 @@ RARE = ["WARC-Date", "WARC-Record-ID", "WARC-Block-Digest", "Pinakes-Replaced", 
 some = st.lists(st.sampled_from([*COMMON, *RARE]), max_size=8)
 names = st.one_of(some, st.permutations(COMMON), st.permutations([*COMMON, *RARE[-3:]]))
 originals = st.builds(
-    Original, values, values, st.one_of(st.none(), values), st.one_of(st.just(DIGEST), digests)
+    OriginalReference,
+    values,
+    values,
+    st.one_of(st.none(), values),
+    st.one_of(st.just(DIGEST), digests),
 )
 
 
@@ -98,7 +102,9 @@ def header_of(length: int, block_digest: str, payload_digest: str = DIGEST) -> S
 def test_a_form_is_filled_in_only_where_it_holds(next_header: ShapedHeader, fits: bool) -> None:
     form = form_of(header_of(1000, "sha1:A"), run=RUN)
     assert form is not None
-    original = Original("http://example.org/", "2020-01-01T00:00:00Z", "urn:uuid:1", DIGEST)
+    original = OriginalReference(
+        "http://example.org/", "2020-01-01T00:00:00Z", "urn:uuid:1", DIGEST
+    )
     expected = build_revisit(Header(next_header.raw), HTTP_HEAD, original, run=RUN, crc32=7)
     assert form.fill(next_header, HTTP_HEAD, original, 7) == (expected if fits else None)
     assert form.fill(next_header, HTTP_HEAD, original._replace(record_id=None), 7) is None

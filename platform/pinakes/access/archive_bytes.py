@@ -33,7 +33,7 @@ _LONGEST_NAME = 4096
 _MOST_LINE_ENDS = 4
 
 
-class Dropped(Exception):
+class GenerationDropped(Exception):
     """This generation was replaced and dropped; `current` is the name of the one in its place."""
 
     def __init__(self, current: str) -> None:
@@ -95,7 +95,7 @@ class ArchiveBytes:
         if not (self._rules.is_open or self.admits(file.name, file.collection, start, end)):
             raise Denied
         if file.dropped:
-            raise Dropped(file.current)
+            raise GenerationDropped(file.current)
         if any(
             row.offset < end and start < row.offset + row.length for row in self._still_there(file)
         ):
@@ -114,7 +114,7 @@ class ArchiveBytes:
             if now is None:
                 raise Denied from error
             if not now.is_current:
-                raise Dropped(now.current) from error
+                raise GenerationDropped(now.current) from error
             raise DigestMismatch(
                 "it is not in the archive store: run fsck", file=file.name
             ) from error

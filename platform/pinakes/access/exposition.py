@@ -19,14 +19,14 @@ from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest import tally
 
 from .landing_view import Landing
-from .recent import Look
+from .recent import CachedState
 from .views import StoreHealth
 
 Labels = TypeVar("Labels", bound="tuple[str, ...]")
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Gathered(Collector):
+class PrecomputedMetrics(Collector):
     """A collector of metrics computed beforehand."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
@@ -39,7 +39,7 @@ class Gathered(Collector):
 def exposed(metrics: Iterable[Metric]) -> bytes:
     """The metrics as text for Prometheus."""
     registry = CollectorRegistry()
-    registry.register(Gathered(metrics))
+    registry.register(PrecomputedMetrics(metrics))
     return generate_latest(registry)
 
 
@@ -120,7 +120,7 @@ def store_metrics(health: Iterable[StoreHealth]) -> Iterator[Metric]:
     )
 
 
-def view_metrics(views: Mapping[str, Look[object]]) -> Iterator[Metric]:
+def view_metrics(views: Mapping[str, CachedState[object]]) -> Iterator[Metric]:
     """Age of the other metrics: `landing` (in progress) and `totals` (landed)."""
     for name, words, samples in (
         (

@@ -113,7 +113,7 @@ class Flight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ShownIngest:
     """An ingest: its row, its rate lately, and whether it is `running`, `silent` or ended."""
 
     entry: RunEntry
@@ -136,7 +136,7 @@ class Landing:
     at_ms: int
     crawls: tuple[CrawlEntry, ...]
     flights: tuple[Flight, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[ShownIngest, ...]
     more: bool
 
     def busy_crawls(self) -> set[str]:
@@ -192,7 +192,7 @@ class LandingView:
             )
         return tuple(flights)
 
-    def _runs(self, flights: Iterable[Flight], now_ms: int) -> tuple[Run, ...]:
+    def _runs(self, flights: Iterable[Flight], now_ms: int) -> tuple[ShownIngest, ...]:
         runs = []
         at_work = {
             _process_of(f.owner)
@@ -211,7 +211,7 @@ class LandingView:
                 state = RUNNING if _process_of(owner) in at_work else "silent"
             if state != RUNNING and age_ms > RECENT_MS:
                 continue
-            runs.append(Run(entry=entry, state=state, rate=self.rates.rate_of(entry)))
+            runs.append(ShownIngest(entry=entry, state=state, rate=self.rates.rate_of(entry)))
         self.rates.keep({run.entry.run for run in runs})
         return tuple(runs)
 

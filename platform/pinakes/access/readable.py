@@ -16,7 +16,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import (
     COLUMNS,
     TABLE,
-    Capture,
+    CaptureRow,
     Placed,
     decode_capture,
     get_captures,
@@ -73,7 +73,7 @@ class Sighting:
         return self._row.key.split(b" ", 2)[1].decode("ascii")
 
     @property
-    def capture(self) -> Capture:
+    def capture(self) -> CaptureRow:
         found = decode_capture(self._row)
         assert found is not None  # rows without facts are no sightings
         return found
@@ -84,7 +84,7 @@ class Shown:
     """A capture that may be shown, and its place now; None where nobody reads its record: it was
     withdrawn, or the catalogue has lost it."""
 
-    capture: Capture
+    capture: CaptureRow
     entry: FileEntry
     placed: Placed | None
 
@@ -139,7 +139,7 @@ class ReadableCaptures:
         visible = (c for c in found if c.facts.archive_file not in hidden)
         return {shown.capture.key: shown for shown in self.place(visible)}
 
-    def place(self, captures: Iterable[Capture]) -> Iterator[Shown]:
+    def place(self, captures: Iterable[CaptureRow]) -> Iterator[Shown]:
         """Captures with their places, without those that a rule does not admit.
 
         One round trip for some hundred captures.
@@ -188,7 +188,7 @@ class ReadableCaptures:
             for name, entry in entries.items()
         }
 
-    def _admits(self, capture: Capture, collection: str | None) -> bool:
+    def _admits(self, capture: CaptureRow, collection: str | None) -> bool:
         if self._rules.is_open:
             return True
         urlkey, time, _ = capture.key.decode("ascii").split(" ")

@@ -18,7 +18,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look(Generic[T_co]):
+class CachedState(Generic[T_co]):
     """The cached state.
 
     `value` is the latest answer, `age_s` the time since it was requested, `took_s` its
@@ -56,7 +56,7 @@ class Recent(Generic[T]):
         self._answer: tuple[T, float, float] | None = None
         self._error: str | None = None
 
-    def look(self, wait_s: float = 0.0) -> Look[T]:
+    def look(self, wait_s: float = 0.0) -> CachedState[T]:
         """The cached state; refreshes it if due, waiting for that at most `wait_s`."""
         with self._changed:
             if self._closed:
@@ -108,13 +108,13 @@ class Recent(Generic[T]):
         except Exception as error:  # noqa: BLE001 (shown to the reader of the page)
             return None, str(error) or type(error).__name__
 
-    def _look(self) -> Look[T]:
+    def _look(self) -> CachedState[T]:
         now_s = self._clock()
         asking_s = None if self._began_s is None else now_s - self._began_s
         if self._answer is None:
-            return Look(error=self._error, asking_s=asking_s)
+            return CachedState(error=self._error, asking_s=asking_s)
         value, began_s, took_s = self._answer
-        return Look(
+        return CachedState(
             value=value,
             age_s=now_s - began_s,
             took_s=took_s,

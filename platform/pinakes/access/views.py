@@ -15,7 +15,7 @@ from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.row_store.port import RowStore
 
 from .landing_view import Landing, LandingView, ShowsCrawl, TotalsView, shows_all
-from .recent import Look, Recent
+from .recent import CachedState, Recent
 
 ASK_EVERY_S = 1.0
 WAIT_S = 2.0
@@ -61,7 +61,7 @@ class Health:
         return all(idle)
 
 
-def _health(store: str, look: Look[bool]) -> StoreHealth:
+def _health(store: str, look: CachedState[bool]) -> StoreHealth:
     problem = look.error
     if look.asking_s is not None and (look.asking_s >= WAIT_S or look.value is None):
         problem = f"no answer for {look.asking_s:.1f} s"
@@ -101,11 +101,11 @@ class Views:
         """Health of the stores.  Takes some seconds at most, as all of these."""
         return self._health.check()
 
-    def landing(self) -> Look[Landing]:
+    def landing(self) -> CachedState[Landing]:
         """What is landing."""
         return self._landing.look(WAIT_S)
 
-    def totals(self) -> Look[Mapping[str, CrawlTotals]]:
+    def totals(self) -> CachedState[Mapping[str, CrawlTotals]]:
         """What has landed, by crawl."""
         return self._totals.look(WAIT_S)
 

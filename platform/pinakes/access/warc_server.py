@@ -23,7 +23,7 @@ from pinakes.warc.slices import iter_slice
 from pinakes.warc.source import IN_MEMORY_BYTES, Source
 from pinakes.warc.write import gzip_member
 
-from .archive_bytes import ArchiveBytes, Denied, Dropped, Withdrawn
+from .archive_bytes import ArchiveBytes, Denied, GenerationDropped, Withdrawn
 from .asgi import Message, Receive, Scope, Send, header_values, send_line
 from .byte_range import NotSatisfiable, select_range
 from .checked_bytes import PIECE_BYTES, CheckedBytes
@@ -164,7 +164,7 @@ class WarcServer:
         except Withdrawn:
             await send_line(send, 410, "Gone: a record in this range was withdrawn")
             return
-        except Dropped as dropped:
+        except GenerationDropped as dropped:
             current = quote(dropped.current.encode("utf-8", "surrogateescape"))
             words = f"Gone: this generation was replaced and dropped; now it is {current}"
             await send_line(send, 410, words)

@@ -14,7 +14,7 @@ from pinakes.backup.contents import FileLine
 from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots
 from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.port import RowsRestorer, Snapshots
-from pinakes.backup.restoring import RestoreReport, Restoring
+from pinakes.backup.restoring import BackupRestoring, RestoreReport
 from pinakes.backup.verifying import verify_backup
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError
@@ -76,14 +76,14 @@ def find_changed(
 def restore(
     configuration: Configuration, place: str, *, advance: Advance = no_advance
 ) -> RestoreReport:
-    """Make the empty store of this configuration what a backup holds.  Raises as `Restoring`."""
+    """Fill the empty store of this configuration from a backup.  Raises as `BackupRestoring`."""
     schema = schema_of(configuration)
     with (
         open_folder(place, configuration) as backup,
         open_archive(configuration) as archive,
         _open_restorer(configuration) as restorer,
     ):
-        restoring = Restoring(
+        restoring = BackupRestoring(
             backup,
             restorer,
             archive,

@@ -71,7 +71,7 @@ class StoredFile:
     hidden: bool
 
 
-class Reported(NamedTuple):
+class ReportedCaptures(NamedTuple):
     """Captures that a crawler has reported of a crawl: how many landed and did not, or what its
     commit found of them; and, of an open crawl, the first that did not land."""
 
@@ -123,7 +123,7 @@ def list_files(stores: Stores, crawl: str) -> Iterator[StoredFile]:
         )
 
 
-def read_reported(stores: Stores, crawl: str) -> Reported:
+def read_reported(stores: Stores, crawl: str) -> ReportedCaptures:
     """What was reported of a crawl.  Raises as `require_crawl`."""
     entry = require_crawl(stores.rows, crawl)
     scope = find_open_scope(stores.rows, crawl)
@@ -138,7 +138,7 @@ def read_reported(stores: Stores, crawl: str) -> Reported:
         numbers = findings_of(entry.findings)
     elif landed or missing:
         numbers = {"reports_landed": landed, "reports_not_landed": missing}
-    return Reported(numbers, listed, missing - len(listed))
+    return ReportedCaptures(numbers, listed, missing - len(listed))
 
 
 class Needs(NamedTuple):

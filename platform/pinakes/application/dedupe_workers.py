@@ -22,14 +22,14 @@ from pinakes.dedupe.decide.contents import Batch, Compared, compare_batch
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.file_rewriting import (
     FileRewriter,
-    FileTask,
     RevisitRules,
+    RewritingTask,
     Rewritten,
     commit_file,
 )
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeRequest
-from pinakes.dedupe.run.tasks import HERE, Executors, Tasks
+from pinakes.dedupe.run.tasks import HERE, Executors, RewritingTasks
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import StoreUnavailable
 from pinakes.index.external_sort import DEFAULT_SPACE
@@ -53,7 +53,7 @@ class _Comparing(NamedTuple):
 
 class _Rewriting(NamedTuple):
     rules: RevisitRules
-    file: FileTask
+    file: RewritingTask
 
 
 class _Committing(NamedTuple):
@@ -69,7 +69,7 @@ _Workers = Workers[_Task, Compared | FileResult[Rewritten]]
 def executors(
     jobs: int,
     reopen: Reopen,
-    tasks: Callable[[Act, DedupeRequest, RunFiles], Tasks] | None = None,
+    tasks: Callable[[Act, DedupeRequest, RunFiles], RewritingTasks] | None = None,
     *,
     is_forked: bool = True,
 ) -> Iterator[Executors]:
@@ -157,7 +157,7 @@ def _rewritten(
     workers: _Workers,
     count: int,
     rules: RevisitRules,
-    files: Iterable[FileTask],
+    files: Iterable[RewritingTask],
     advance: Advance,
 ) -> Iterator[FileResult[Rewritten]]:
     def tell() -> None:
@@ -186,7 +186,7 @@ def _results(
             )
 
 
-def _largest_first(files: Iterable[FileTask], ahead: int) -> Iterator[FileTask]:
+def _largest_first(files: Iterable[RewritingTask], ahead: int) -> Iterator[RewritingTask]:
     """Always the file of most duplicates among the next few, so that a small one ends last.
 
     Memory: the duplicates of `ahead` files.

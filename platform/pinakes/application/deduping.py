@@ -11,9 +11,9 @@ from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.unknown_files import require_collection_known
 from pinakes.dedupe.run.collection import Collection
-from pinakes.dedupe.run.old_generations import Dropped, OldGenerations
+from pinakes.dedupe.run.old_generations import DroppedGeneration, OldGenerations
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
-from pinakes.dedupe.run.run_report import UNWATCHED, DedupeReport, DedupeRequest, RunProgress
+from pinakes.dedupe.run.run_report import UNWATCHED, DedupeProgress, DedupeReport, DedupeRequest
 from pinakes.dedupe.run.store_run import CollectionRuns
 from pinakes.dedupe.run.tasks import HERE, Executors
 from pinakes.errors import PinakesError
@@ -54,9 +54,9 @@ def dedupe_runs(
     request: DedupeRequest,
     *,
     grace_ms: int | None,
-    on_dropped: Callable[[Dropped], None],
+    on_dropped: Callable[[DroppedGeneration], None],
     executors: Executors = HERE,
-    watched: Callable[[], AbstractContextManager[RunProgress]] = lambda: nullcontext(UNWATCHED),
+    watched: Callable[[], AbstractContextManager[DedupeProgress]] = lambda: nullcontext(UNWATCHED),
     on_resumed: Callable[[str], None] = lambda run: None,
 ) -> Iterator[DedupeReport]:
     """The run that died, if one did, and the one that is asked for; a report of each.
@@ -88,7 +88,7 @@ def dedupe(
     *,
     grace_ms: int | None,
     jobs: int,
-    watched: Callable[[], AbstractContextManager[RunProgress]],
+    watched: Callable[[], AbstractContextManager[DedupeProgress]],
 ) -> list[DedupeRun]:
     """What each of `dedupe_runs` did, in this process or several."""
     dropped: list[str] = []
@@ -148,14 +148,18 @@ def plan_of(
 
 
 def plan_drop(
-    stores: Stores, collection: str, *, grace_ms: int, on_dropped: Callable[[Dropped], None]
+    stores: Stores,
+    collection: str,
+    *,
+    grace_ms: int,
+    on_dropped: Callable[[DroppedGeneration], None],
 ) -> list[PinakesError]:
     """Tell of the generations that would be dropped now; why others would not be."""
     return _old_generations(stores, Actor(), grace_ms, on_dropped).plan(collection)
 
 
 def _old_generations(
-    stores: Stores, actor: Actor, grace_ms: int, on_dropped: Callable[[Dropped], None]
+    stores: Stores, actor: Actor, grace_ms: int, on_dropped: Callable[[DroppedGeneration], None]
 ) -> OldGenerations:
     return OldGenerations(
         rows=stores.rows,

@@ -10,7 +10,7 @@ from pinakes import SOFTWARE
 from pinakes.archive_store.local.whole_files import require_absent
 from pinakes.archive_store.located import local_path
 from pinakes.errors import PinakesError
-from pinakes.export.exporting import Exporter, ExportReport, ExportRequest
+from pinakes.export.exporting import ExportReport, ExportRequest, WaczExporter
 from pinakes.export.plain_files import FilesExporter
 from pinakes.export.wacz_file import Described
 from pinakes.index.external_sort import SortSpace
@@ -30,14 +30,14 @@ def export_crawl(
     advance: Advance = no_advance,
     on_total: Advance = no_advance,
 ) -> ExportReport:
-    """Write a crawl as a WACZ file.  Raises, and calls, as `Exporter.export`."""
+    """Write a crawl as a WACZ file.  Raises, and calls, as `WaczExporter.export`."""
     return _exporter(stores, on_problem).export(request, target, advance, on_total)
 
 
 def plan_export(
     stores: Stores, request: ExportRequest, target: Path, *, on_problem: OnProblem
 ) -> ExportReport:
-    """What would be written.  Raises as `Exporter.plan`; InputRefused where the file exists."""
+    """What would be written.  Raises as `WaczExporter.plan`; InputRefused where the file exists."""
     require_absent(target)
     return _exporter(stores, on_problem).plan(request)
 
@@ -57,8 +57,8 @@ def export_files(
     return exporter.export(places, target, advance)
 
 
-def _exporter(stores: Stores, on_problem: OnProblem) -> Exporter:
-    return Exporter(
+def _exporter(stores: Stores, on_problem: OnProblem) -> WaczExporter:
+    return WaczExporter(
         stores.rows,
         stores.archive,
         software=SOFTWARE,

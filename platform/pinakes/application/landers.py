@@ -40,7 +40,7 @@ from .told import Notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spool:
+class WaitingRows:
     """Where rows wait, and for whom: `worker` is another actor of the same process."""
 
     actor: Actor
@@ -56,16 +56,16 @@ class Spool:
         return self.actor.beside()
 
 
-def spool_of(actor: Actor, temp_dir: Path | None) -> Spool:
+def spool_of(actor: Actor, temp_dir: Path | None) -> WaitingRows:
     """The spool of this process; made by `bulk_crew`."""
-    return Spool(actor=actor, place=spool_place(actor, temp_dir))
+    return WaitingRows(actor=actor, place=spool_place(actor, temp_dir))
 
 
 @contextmanager
 def bulk_crew(
     crew: Crew,
     stores: Stores,
-    spool: Spool,
+    spool: WaitingRows,
     *,
     crawl: str,
     batch_bytes: int,
@@ -178,7 +178,7 @@ class Landers(NamedTuple):
     """Who lands files: this process, as `actor`, or several others; in bulk, by a spool."""
 
     actor: Actor
-    spool: Spool | None
+    spool: WaitingRows | None
     processes: Workers[Attempt, Answered] | None
 
 
@@ -208,7 +208,7 @@ def landers_for(
 
 
 def lander_of(
-    stores: Stores, actor: Actor, *, accepts_damaged: bool, spool: Spool | None = None
+    stores: Stores, actor: Actor, *, accepts_damaged: bool, spool: WaitingRows | None = None
 ) -> Lander:
     """How files land: with servers to wait for, puts and writes go on behind the parser."""
     sinks = overlapped_rows(stores.rows) if stores.are_remote else None
@@ -225,7 +225,7 @@ def lander_of(
 def landings_of(
     request: IngestRequest,
     crawl: str,
-    spool: Spool | None,
+    spool: WaitingRows | None,
     stores: Stores,
     actor: Actor,
     advance: Advance,
@@ -248,7 +248,7 @@ LandHere = Callable[[Stores, Actor, Advance], Landings]
 def _landing_worker(
     reopen: Reopen,
     land_here: LandHere,
-    spool: Spool | None,
+    spool: WaitingRows | None,
     advance: Advance,
 ) -> Iterator[Callable[[Attempt], Answered]]:
     actor = Actor() if spool is None else spool.worker()

@@ -14,7 +14,7 @@ from pathlib import Path
 from pinakes.dedupe.decide.counting import ProcessCount
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
-from pinakes.dedupe.run.run_report import UNWATCHED, RunProgress
+from pinakes.dedupe.run.run_report import UNWATCHED, DedupeProgress
 from pinakes.dedupe.run.store_run import COMPARE
 from pinakes.dedupe.validate.file_pairs import Discrepancy, Witnesses
 from pinakes.dedupe.validate.second_reader import WarcioReader
@@ -76,7 +76,7 @@ def dedupe_files(
     min_saving_bytes: int | None = DEFAULT_MIN_SAVING_BYTES,
     temp_dir: AnyPath | None = None,
     tell: Callable[[FilesTold], None] = lambda told: None,
-    progress: RunProgress = UNWATCHED,
+    progress: DedupeProgress = UNWATCHED,
 ) -> DedupeResult:
     """Write archive files anew into a folder, duplicates as revisits, and validate them.
 
@@ -119,7 +119,7 @@ def dedupe_given(
     request: FilesRequest,
     output: Path | None,
     tell: Callable[[FilesTold], None],
-    progress: RunProgress = UNWATCHED,
+    progress: DedupeProgress = UNWATCHED,
 ) -> DedupeResult:
     """The same of what is asked for, which may name folders; problems are only told."""
     request = replace(request, names=archive_files_of(request.names, tell))

@@ -38,7 +38,7 @@ Result = Recompression | PinakesError
 _Task = tuple[int, str]
 
 
-class Compression(NamedTuple):
+class CompressionChoice(NamedTuple):
     """Zstandard of a level, with a dictionary or none; without a level gzip, or `plain`.
 
     Plain values, so that a process can be given it.
@@ -86,7 +86,7 @@ def _is_at(place: str, path: Path) -> bool:
 def recompress_files(
     names: Sequence[str],
     folder: Path,
-    to: Compression,
+    to: CompressionChoice,
     *,
     jobs: int = 1,
     plan: bool = False,
@@ -137,7 +137,7 @@ def _done(name: str, answer: Result | Died) -> Result:
 @contextmanager
 def _working(
     write: Callable[[str, MemberForm, int, Advance], Result],
-    to: Compression,
+    to: CompressionChoice,
     threads: int,
     advance: Advance,
 ) -> Iterator[Callable[[_Task], Result]]:
@@ -168,7 +168,7 @@ def _write(
 class CrawlsToRecompress:
     """Crawls, also those of collections, by collection; and the form that each collection gets."""
 
-    def __init__(self, stores: Stores, names: Sequence[str], to: Compression) -> None:
+    def __init__(self, stores: Stores, names: Sequence[str], to: CompressionChoice) -> None:
         """Zstandard is with the dictionary that a collection keeps, unless one is given.
 
         Raises ConfigError for what is neither a crawl nor a collection, or both.

@@ -18,8 +18,8 @@ from pinakes.catalog.payloads import open_body, open_placed, open_record
 from pinakes.catalog.sound_records import require_sound
 from pinakes.catalog.withdrawals import require_none_at
 from pinakes.dedupe.references.originals import (
+    FullRecordPlace,
     Originals,
-    Place,
     named_by,
     names_original,
     wanted_by,
@@ -230,7 +230,7 @@ def _original_of(
     )
 
 
-def _with_digest(revisit: Record, file: str, folder: str) -> Place | None:
+def _with_digest(revisit: Record, file: str, folder: str) -> FullRecordPlace | None:
     """Where the likeliest record is that the digest of a revisit may mean."""
     originals = Originals()
     originals.want(*named_by(revisit.header))

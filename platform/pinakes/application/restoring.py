@@ -15,7 +15,7 @@ from pinakes.archive_store.located import check_folder, open_place, output_name,
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.further_originals import note_indexed
 from pinakes.dedupe.references.originals import Originals
-from pinakes.dedupe.write.full_records import Restoring
+from pinakes.dedupe.write.full_records import FullRecords
 from pinakes.dedupe.write.restore import RestoreCount, want_originals
 from pinakes.dedupe.write.rewriting import Replacements, refuse_equal_names, rewrite_to
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
@@ -126,7 +126,7 @@ class RestoringFiles:
         count: RestoreCount,
         advance: Advance,
     ) -> None:
-        work = Restoring(self._originals, files, count, foreign=self._foreign)
+        work = FullRecords(self._originals, files, count, foreign=self._foreign)
         with FileProgress(advance, size_at(name) or 0, passes=_PASSES) as done:
             if output is None:
                 with open_place(name) as source:

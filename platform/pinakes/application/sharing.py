@@ -14,12 +14,12 @@ from pinakes.acts.actor import Actor
 from pinakes.dedupe.decide.policy import DedupePolicies
 from pinakes.profile import Stores
 from pinakes.shared_index.crawls import read_shared_crawls
-from pinakes.shared_index.exporting import Exported, Exporter
-from pinakes.shared_index.gathered import Gathered
+from pinakes.shared_index.exporting import Exported, IndexExporter
+from pinakes.shared_index.gathered import GatheredDigests
 from pinakes.shared_index.importing import ImportedCrawl, Importer
 from pinakes.shared_index.server import SharedServer
 from pinakes.shared_index.sorted_set import (
-    Replaced,
+    ReplacedCounts,
     crawls_of,
     export_lines,
     import_lines,
@@ -35,7 +35,7 @@ class SharedWith(NamedTuple):
     """What a Redis got: what became of each crawl, what was left out, and the crawls' states."""
 
     exported: Exported
-    gathered: Gathered
+    gathered: GatheredDigests
     states: Mapping[str, str]
     chosen: Collection[str]
 
@@ -53,7 +53,7 @@ def export_crawls(
 ) -> SharedWith:
     """Write what crawlers may refer to, as Browsertrix keeps it; no `crawls`: all of them.
 
-    Raises as `read_shared_crawls` and `Exporter.export`.
+    Raises as `read_shared_crawls` and `IndexExporter.export`.
     """
     rows, now = stores.rows, datetime.now(timezone.utc)
     lines = CdxIndex(rows, stores.archive, rules=rules).lines
@@ -72,7 +72,7 @@ def export_crawls(
         digests=digests,
         space=stores.space,
     )
-    exporter = Exporter(
+    exporter = IndexExporter(
         server,
         collection,
         shared.states,
@@ -114,7 +114,7 @@ def import_crawls(
 
 def export_sorted_set(
     stores: Stores, server: SharedServer, collection: str, key: bytes, *, on_problem: OnProblem
-) -> Replaced:
+) -> ReplacedCounts:
     """Write the index lines of a collection as the sorted set of pywb's recorder."""
     return export_lines(
         server,

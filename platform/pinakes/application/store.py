@@ -15,7 +15,7 @@ from pinakes.backup.restoring import RestoreReport
 from pinakes.catalog.crawl_rows import CANCELLED, CANCELLING, OPEN, require_crawl
 from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.run.plan import Plan
-from pinakes.dedupe.run.run_report import UNWATCHED, DedupeRequest, RunProgress
+from pinakes.dedupe.run.run_report import UNWATCHED, DedupeProgress, DedupeRequest
 from pinakes.dedupe.run.store_run import COMPARE
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
 from pinakes.deletion.requests import (
@@ -41,7 +41,7 @@ from .checking import StoreFinding, check_store
 from .deduping import DedupeRun, dedupe, forecast, settled
 from .deleting import purge_crawl, remove_crawl, withdraw_captures
 from .inputs import AnyPath
-from .recompressing import LEVEL, Compression, CrawlsToRecompress
+from .recompressing import LEVEL, CompressionChoice, CrawlsToRecompress
 from .store_exchange import StoreExchange
 
 
@@ -60,7 +60,9 @@ class Store(StoreExchange):
         min_file_saving: float = 0.01,
         drop_old: timedelta | None = None,
         jobs: int = 1,
-        watched: Callable[[], AbstractContextManager[RunProgress]] = lambda: nullcontext(UNWATCHED),
+        watched: Callable[[], AbstractContextManager[DedupeProgress]] = lambda: nullcontext(
+            UNWATCHED
+        ),
     ) -> list[DedupeRun]:
         """Write duplicates as revisits, as `pinakes dedupe` does: of a crawl, against all before
         it, or of all crawls of a collection.
@@ -147,7 +149,7 @@ class Store(StoreExchange):
             Conflict: another act works on the collection, or did not finish.
             StoreUnavailable: the disk is full, or a server away; call it again.
         """
-        to = Compression(level=level, dictionary=dictionary, plain=plain)
+        to = CompressionChoice(level=level, dictionary=dictionary, plain=plain)
         for _, result in CrawlsToRecompress(self._stores, [crawl], to).recompress(
             plan=plan,
             again=again,

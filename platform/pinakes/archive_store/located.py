@@ -32,7 +32,7 @@ from pinakes.warc.packages.package import Package
 from pinakes.warc.packages.paths import flat_name, open_package, split_member
 from pinakes.warc.source import READ_BYTES, SeekableFile, Source
 
-from .port import NotThere, StoredFile
+from .port import NotThere, PublishedFile
 from .seeking import FIRST_AHEAD_BYTES
 
 _FILE = "file://"
@@ -63,7 +63,7 @@ def is_listed(folder: str) -> bool:
     return folder[:5].lower() == _S3
 
 
-def list_folder(folder: str) -> Iterator[StoredFile]:
+def list_folder(folder: str) -> Iterator[PublishedFile]:
     """Yield the files below a place that `is_listed`, sorted; `place_below` says where each is.
 
     Raises:

@@ -39,7 +39,7 @@ class NotThere(InputRefused):
     """There is no file at this place, by its server's answer."""
 
 
-class StoredFile(NamedTuple):
+class PublishedFile(NamedTuple):
     """A published file: name, size in bytes."""
 
     name: str
@@ -148,7 +148,7 @@ class ArchiveStore(ArchiveReader, Protocol):
         """
         ...
 
-    def list(self, prefix: str = "") -> Iterator[StoredFile]:
+    def list(self, prefix: str = "") -> Iterator[PublishedFile]:
         """Yield the published files below a folder, sorted by name, lazily.
 
         The prefix `ASIDE` yields unpublished files and leftovers of dead writers; a folder of

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
 from pinakes.archive_store.hdfs.calls import HdfsCalls
-from pinakes.archive_store.hdfs.errors import NotThere
+from pinakes.archive_store.hdfs.errors import HdfsFileNotFound
 from pinakes.archive_store.hdfs.store import HdfsArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.errors import ConfigError, StoreUnavailable
@@ -127,7 +127,7 @@ class ClusterSnapshots:
         return store
 
     def _is_there(self, path: str) -> bool:
-        with suppress(NotThere):
+        with suppress(HdfsFileNotFound):
             self._calls.ask(path, lambda client: client.get_file_info(path))
             return True
         return False

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from pinakes.archive_store.port import ArchiveReader, ArchiveStore, StoredFile
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore, PublishedFile
 
 from .contents import FileLine, not_backed_up, store_file
 
@@ -67,7 +67,7 @@ def copy_each(
     Copies `jobs` files at a time, and leaves out those that `is_copied` says are not.
     """
 
-    def copy(number: int, stored: StoredFile) -> FileLine:
+    def copy(number: int, stored: PublishedFile) -> FileLine:
         line = copy_missing(
             source, stored.name, target, f"{folder}/{stored.name}", token=f"{token}.{number}"
         )

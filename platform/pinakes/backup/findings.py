@@ -23,7 +23,7 @@ CODES = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class SettledFinding:
     """One settled thing; `file` is an archive file, a crawl, a collection or a run."""
 
     code: str

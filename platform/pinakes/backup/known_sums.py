@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from pinakes.archive_store.port import ArchiveReader, ArchiveStore, StoredFile
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore, PublishedFile
 from pinakes.catalog.dropped import act_that_dropped, is_withdrawal, put_back_words
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
@@ -111,7 +111,7 @@ def iter_lost(
 
 
 def _is_lost(
-    rows: RowStore, archive: ArchiveStore, name: str, held: ArchiveStore, stored: StoredFile
+    rows: RowStore, archive: ArchiveStore, name: str, held: ArchiveStore, stored: PublishedFile
 ) -> bool:
     archive_file, generation, _ = generation_of(name)
     facts = read_generations(rows, archive_file).get(generation)

@@ -11,7 +11,7 @@ renames itself (`hbase_snapshots`); files to be imported are ours, and renamed h
 from __future__ import annotations
 
 from pinakes.archive_store.hdfs.calls import HdfsCalls
-from pinakes.archive_store.hdfs.errors import NotThere
+from pinakes.archive_store.hdfs.errors import HdfsFileNotFound
 
 SNAPSHOTS, PLAIN_SNAPSHOTS = ".hbase-snapshot", "hbase-snapshot"
 ABOUT, PLAIN_ABOUT = ".snapshotinfo", "snapshotinfo"
@@ -38,5 +38,5 @@ def _delete(calls: HdfsCalls, path: str) -> None:
 def _rename(calls: HdfsCalls, old: str, new: str) -> None:
     try:
         calls.ask(old, lambda client: client.rename(old, new))
-    except NotThere:  # it was done, but the answer was lost
+    except HdfsFileNotFound:  # it was done, but the answer was lost
         calls.ask(new, lambda client: client.get_file_info(new))

@@ -26,7 +26,7 @@ from pinakes.row_store.port import RowStore
 from .contents import ARCHIVE, RUNS, BackupFacts, FileLine, read_lines, require_facts
 from .copying import copy_listed
 from .crawl_list import iter_crawls
-from .findings import Settled
+from .findings import SettledFinding
 from .port import RowsRestorer
 from .settler import Settler, SurvivingActor
 
@@ -45,11 +45,11 @@ class RestoreReport:
     files: int = 0
     size: int = 0
     left_out: list[str] = field(default_factory=list)
-    settled: list[Settled] = field(default_factory=list)
+    settled: list[SettledFinding] = field(default_factory=list)
     problems: list[PinakesError] = field(default_factory=list)
 
 
-class Restoring:
+class BackupRestoring:
     """Restores one backup.  Not for several threads."""
 
     def __init__(

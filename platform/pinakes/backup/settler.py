@@ -51,8 +51,8 @@ from pinakes.row_store.cells import require_cell
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
 
 from .contents import BackupFacts
-from .findings import Settled
-from .stored_rows import StoredRows
+from .findings import SettledFinding
+from .stored_rows import StoredFileSettling
 
 _CODES = {"dead-landing": "landing", "dead-removal": "removal"}
 _MARGIN_MS = 60_000
@@ -96,7 +96,7 @@ class Settler:
         self._acts = DeadActs(rows, archive, actor, self._quarantine)
         self.problems: list[PinakesError] = []
 
-    def settle(self) -> Iterator[Settled]:
+    def settle(self) -> Iterator[SettledFinding]:
         """Settle everything, and yield each thing after it; repeated, it settles the rest.
 
         Memory: one name per file that changed around the snapshot.
@@ -105,7 +105,7 @@ class Settler:
             self._at("one settled")
             yield settled
 
-    def _settle(self) -> Iterator[Settled]:
+    def _settle(self) -> Iterator[SettledFinding]:
         self._rows.mutate("crawls", [Delete(STORE_KEY, None, columns=[Lease.COLUMN])])
         changed = list(self._changed())
         yield from self._make_crawls_known(changed)
@@ -118,9 +118,9 @@ class Settler:
             yield from self._end_act(name, stopped)
         for name in sorted(scan_inflight(self._rows)):
             self._rows.mutate(INFLIGHT, [Delete(encode_file_key(name), None)])
-            yield Settled(code="claim", file=name, message="its captures are shown again")
+            yield SettledFinding(code="claim", file=name, message="its captures are shown again")
         for name in changed:
-            stored = StoredRows(
+            stored = StoredFileSettling(
                 self._rows, self._archive, self._acts.holding, self._quarantine, name
             )
             yield from stored.settle(stopped)
@@ -157,7 +157,7 @@ class Settler:
 
     # --- crawls and leases
 
-    def _make_crawls_known(self, changed: list[str]) -> Iterator[Settled]:
+    def _make_crawls_known(self, changed: list[str]) -> Iterator[SettledFinding]:
         wanted = {encode_crawl_key(crawl_of(name)) for name in changed}
         for put in self._crawls:
             crawl = put.row.decode("ascii")
@@ -166,9 +166,9 @@ class Settler:
                 and get_row(self._rows, "crawls", put.row, columns=[CrawlFacts.COLUMN]) is None
             ):
                 self._rows.mutate("crawls", [put])
-                yield Settled(code="crawl", file=crawl, message="added, open")
+                yield SettledFinding(code="crawl", file=crawl, message="added, open")
 
-    def _give_leases_back(self, stopped: set[str]) -> Iterator[Settled]:
+    def _give_leases_back(self, stopped: set[str]) -> Iterator[SettledFinding]:
         crawls = [*scan_crawls(self._rows, on_problem=self.problems.append)]
         leaving = {crawl.facts.collection for crawl in crawls if crawl.state in CRAWL_LEAVING}
         for collection in sorted({crawl.facts.collection for crawl in crawls} - leaving):
@@ -177,11 +177,13 @@ class Settler:
                 stopped.add(lease.act)
                 held = self._actor.lease(self._rows, collection, act=lease.act)
                 release_lease(self._rows, held)
-                yield Settled(code="dedupe", file=collection, message=f"{lease.act} was stopped")
+                yield SettledFinding(
+                    code="dedupe", file=collection, message=f"{lease.act} was stopped"
+                )
 
     # --- removals
 
-    def _undo_removal(self, name: str) -> Iterator[Settled]:
+    def _undo_removal(self, name: str) -> Iterator[SettledFinding]:
         """If the crawl is not leaving, no row was deleted: the removal began later."""
         entry = read_entry(self._rows, name)
         if entry.state is None or not entry.state.is_leaving or entry.facts is None:
@@ -197,9 +199,9 @@ class Settler:
         set_state(self._rows, held, entry.state, FileState.STORED)
         set_inflight(self._rows, held, None)
         release_claim(self._rows, held)
-        yield Settled(code="removal-undone", file=name, message="is stored")
+        yield SettledFinding(code="removal-undone", file=name, message="is stored")
 
-    def _end_removals(self) -> Iterator[Settled]:
+    def _end_removals(self) -> Iterator[SettledFinding]:
         for crawl in [*scan_crawls(self._rows, on_problem=lambda problem: None)]:
             if crawl.state not in CRAWL_LEAVING:
                 continue
@@ -220,7 +222,7 @@ class Settler:
                     )
                 )
                 continue
-            yield Settled(
+            yield SettledFinding(
                 code="removal", file=crawl.crawl, message=f"is {how.after}, {removal.files} files"
             )
 
@@ -233,7 +235,7 @@ class Settler:
 
     # --- landings and claims
 
-    def _end_act(self, name: str, stopped: set[str]) -> Iterator[Settled]:
+    def _end_act(self, name: str, stopped: set[str]) -> Iterator[SettledFinding]:
         entry = read_entry(self._rows, name)
         hidden = name in scan_inflight(self._rows)
         if entry.unfinished_act is not None:
@@ -241,7 +243,7 @@ class Settler:
         for finding in self._acts.findings(entry, is_hidden=hidden):
             if finding.mend is not None:
                 finding.mend()
-                yield Settled(
+                yield SettledFinding(
                     code=_CODES.get(finding.code, "claim"),
                     file=name,
                     message=finding.repair or finding.message,
@@ -249,11 +251,11 @@ class Settler:
         left = read_entry(self._rows, name).unfinished_act
         if left is not None:
             release_claim(self._rows, self._claim(name))
-            yield Settled(code="claim", file=name, message=f"released by {left}")
+            yield SettledFinding(code="claim", file=name, message=f"released by {left}")
 
     # --- runs
 
-    def _stop_runs(self, stopped: set[str]) -> Iterator[Settled]:
+    def _stop_runs(self, stopped: set[str]) -> Iterator[SettledFinding]:
         ours = f"{VERB}-{self._facts.act}"
         for row in self._rows.scan(RUNS, columns=[RunState.COLUMN]):
             run = row.key.decode("ascii")
@@ -264,5 +266,5 @@ class Settler:
                 new = RunState(state="done")
             else:
                 new = RunState(state="stopped", message=f"interrupted by {self._facts.act}")
-                yield Settled(code="run", file=run, message="was stopped")
+                yield SettledFinding(code="run", file=run, message="was stopped")
             self._rows.mutate(RUNS, [Put(row.key, {RunState.COLUMN: encode_cell(new)}, None)])

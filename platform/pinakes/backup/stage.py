@@ -15,7 +15,7 @@ from secrets import token_hex
 
 from pinakes.archive_store.hdfs.calls import HdfsCalls
 from pinakes.archive_store.hdfs.connection import HdfsConnection
-from pinakes.archive_store.hdfs.errors import NotThere
+from pinakes.archive_store.hdfs.errors import HdfsFileNotFound
 from pinakes.errors import StoreUnavailable
 
 BACKUPS = ".backups"
@@ -77,6 +77,6 @@ class Stage:
 def _names(calls: HdfsCalls, folder: str) -> list[str]:
     try:
         found = calls.ask(folder, lambda client: list(client.list_status(folder)))
-    except NotThere:
+    except HdfsFileNotFound:
         return []
     return sorted(status.path.rpartition("/")[2] for status in found)

@@ -23,13 +23,13 @@ from pinakes.ingest.fsck.quarantine import Quarantine, in_batches
 from pinakes.ingest.fsck.stored import StoredFileCheck
 from pinakes.row_store.port import Delete, Put, RowStore
 
-from .findings import Settled
+from .findings import SettledFinding
 
 Claiming = Callable[[FileEntry], AbstractContextManager[Held]]
 """Holds a file while it is mended."""
 
 
-class StoredRows:
+class StoredFileSettling:
     """Settles one stored file; does nothing if it is not stored."""
 
     def __init__(
@@ -47,7 +47,7 @@ class StoredRows:
         self._name = archive_file
         self.problems: list[PinakesError] = []
 
-    def settle(self, stopped: set[str]) -> Iterator[Settled]:
+    def settle(self, stopped: set[str]) -> Iterator[SettledFinding]:
         """Settle rows, then marks and pins; interrupted runs are added to `stopped`."""
         entry = read_entry(self._rows, self._name)
         if entry.state is not FileState.STORED or entry.facts is None:
@@ -63,7 +63,7 @@ class StoredRows:
                 except InputRefused as problem:
                     self.problems.append(problem)
                 else:
-                    yield Settled(code="rows", file=self._name, message=finding.message)
+                    yield SettledFinding(code="rows", file=self._name, message=finding.message)
             elif finding.code != "reference":
                 self.problems.append(PinakesError(finding.message, file=finding.file))
         stored = entry.stored_name
@@ -81,7 +81,7 @@ class StoredRows:
 
     def _settle_marks(
         self, captures: Sequence[SidecarRow], run: str, stopped: set[str]
-    ) -> Iterator[Settled]:
+    ) -> Iterator[SettledFinding]:
         known = get_captures(self._rows, [row.row_key for row in captures if row.row_key])
         wrong: list[tuple[bytes, DedupeMark | None]] = []
         for row in captures:
@@ -111,9 +111,9 @@ class StoredRows:
                     if mark is not None
                 ],
             )
-        yield Settled(code="mark", file=self._name, message=f"{len(wrong)} marks")
+        yield SettledFinding(code="mark", file=self._name, message=f"{len(wrong)} marks")
 
-    def _settle_pins(self, captures: Sequence[SidecarRow], run: str) -> Iterator[Settled]:
+    def _settle_pins(self, captures: Sequence[SidecarRow], run: str) -> Iterator[SettledFinding]:
         originals = {
             key
             for row in captures
@@ -129,4 +129,4 @@ class StoredRows:
             self._rows.mutate(
                 "captures", [Put(key, cell, held.claim.act_time_ms) for key in sorted(bare)]
             )
-        yield Settled(code="pin", file=self._name, message=f"{len(bare)} originals")
+        yield SettledFinding(code="pin", file=self._name, message=f"{len(bare)} originals")

@@ -16,7 +16,7 @@ from pinakes.hbase_schema.capture_cells import FIRST_GENERATION
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 
-from .captures import Capture, Placed, place_each
+from .captures import CaptureRow, Placed, place_each
 from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import FileEntry, scan_entries
 from .requirements import iter_referring
@@ -107,7 +107,7 @@ def _conserved(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> int
     return conserved
 
 
-def _full_length(original: Capture, place: Placed | None) -> int:
+def _full_length(original: CaptureRow, place: Placed | None) -> int:
     """The length of its full record, in compressed bytes: as it is now, since a purge may have made
     that of a revisit; of one that `dedupe` has made a revisit, as it landed."""
     if place is not None and not original.is_duplicate:

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capture:
+class CaptureRow:
     """A row of `captures`; `landed_ms` is the time of the act that wrote it.
 
     One with a `withdrawal` has no place any more: nobody reads its record or its body.
@@ -65,7 +65,7 @@ class Capture:
 class Placed:
     """A capture and its place now: the file of the current generation, and location in it."""
 
-    capture: Capture
+    capture: CaptureRow
     entry: FileEntry
     file: str
     location: Location
@@ -76,7 +76,7 @@ class Placed:
         return self.entry.facts.collection if self.entry.facts is not None else None
 
 
-def decode_capture(row: Row) -> Capture | None:
+def decode_capture(row: Row) -> CaptureRow | None:
     """The capture of a row; None if the row has no facts, as a leftover."""
     landed = read_cell(CaptureFacts, TABLE, row)
     if landed is None:
@@ -95,7 +95,7 @@ def decode_capture(row: Row) -> Capture | None:
         locations[FIRST_GENERATION] = Location(
             offset=landed.offset, length=landed.length, inner_offset=landed.inner_offset
         )
-    return Capture(
+    return CaptureRow(
         key=row.key,
         facts=landed,
         landed_ms=row.cells[CaptureFacts.COLUMN].timestamp_ms,
@@ -106,19 +106,19 @@ def decode_capture(row: Row) -> Capture | None:
     )
 
 
-def get_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, Capture]:
+def get_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, CaptureRow]:
     """The existing captures with these keys, also hidden ones.  One round trip."""
     rows = store.get_rows(TABLE, keys, columns=COLUMNS)
     return {c.key: c for c in map(decode_capture, rows.values()) if c is not None}
 
 
-def readable_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, Capture]:
+def readable_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, CaptureRow]:
     """`get_captures`, but for those of which a cell cannot be decoded."""
     rows = store.get_rows(TABLE, keys, columns=COLUMNS) if keys else {}
     return {c.key: c for c in map(readable_capture, rows.values()) if c is not None}
 
 
-def readable_capture(row: Row) -> Capture | None:
+def readable_capture(row: Row) -> CaptureRow | None:
     """`decode_capture`; None, too, where a cell cannot be decoded."""
     try:
         return decode_capture(row)
@@ -133,7 +133,7 @@ def scan_captures_of(
     start_time: str = "",
     stop_time: str = "",
     limit_rows: int | None = None,
-) -> Iterator[Capture]:
+) -> Iterator[CaptureRow]:
     """The captures of a urlkey that readers may see, in order of time; lazy."""
     key_range = captures_of(urlkey, start_time=start_time, stop_time=stop_time)
     rows = store.scan(TABLE, key_range, columns=COLUMNS)
@@ -154,7 +154,7 @@ def iter_visible(store: RowStore, found: Iterable[T], file_of: Callable[[T], str
         yield from (item for item in batch if file_of(item) not in hidden)
 
 
-def place_captures(store: RowStore, captures: Iterable[Capture]) -> Iterator[Placed]:
+def place_captures(store: RowStore, captures: Iterable[CaptureRow]) -> Iterator[Placed]:
     """Captures with their current places, in the order given; skips those of unknown files, and
     those that were withdrawn.
 
@@ -164,8 +164,8 @@ def place_captures(store: RowStore, captures: Iterable[Capture]) -> Iterator[Pla
 
 
 def place_each(
-    store: RowStore, captures: Iterable[Capture]
-) -> Iterator[tuple[Capture, Placed | None]]:
+    store: RowStore, captures: Iterable[CaptureRow]
+) -> Iterator[tuple[CaptureRow, Placed | None]]:
     """All of these captures, each with its place, if it has one; otherwise as `place_captures`."""
     iterator = iter(captures)
     while batch := list(islice(iterator, _BATCH_ROWS)):
@@ -175,7 +175,7 @@ def place_each(
             yield capture, placed_by(capture, entries[capture.facts.archive_file])
 
 
-def placed_by(capture: Capture, entry: FileEntry) -> Placed | None:
+def placed_by(capture: CaptureRow, entry: FileEntry) -> Placed | None:
     """The capture in its file's current generation; None if it has no location there, or was
     withdrawn."""
     location = capture.locations.get(entry.generation)

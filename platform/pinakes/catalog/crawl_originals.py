@@ -28,7 +28,7 @@ from .file_rows import hidden_among
 from .originals import (
     ALL_OPEN,
     Asked,
-    Found,
+    FoundOriginal,
     Original,
     OriginalFinder,
     Wants,
@@ -79,8 +79,8 @@ class CrawlFinder:
         """Of those that landed alone: see `OriginalFinder.iter_originals`."""
         return self._landed.iter_originals(keys)
 
-    def iter_found(self, asked: Iterable[Asked]) -> Iterator[Found | None]:
-        """A `Found` for each, in order, and None wherever a piece of work is done; lazy.
+    def iter_found(self, asked: Iterable[Asked]) -> Iterator[FoundOriginal | None]:
+        """A `FoundOriginal` for each, in order, and None wherever a piece of work is done; lazy.
 
         Beside the round trips of `OriginalFinder`: two where a crawl asks, and some five for a few
         hundred of its reports.
@@ -91,16 +91,16 @@ class CrawlFinder:
             return
         iterator = iter(asked)
         while piece := list(islice(iterator, _PIECE)):
-            found: list[Found] = []
+            found: list[FoundOriginal] = []
             for answer in self._landed.iter_found(piece):
                 if answer is None:
                     yield None
                 else:
                     found.append(answer)
-            missing = [n for n, one in enumerate(found) if one == Found()]
+            missing = [n for n, one in enumerate(found) if one == FoundOriginal()]
             reports = self._reports(scope, [piece[n] for n in missing])
             for n, report in zip(missing, reports, strict=True):
-                found[n] = Found(report=OwnReport(report, scope) if report else None)
+                found[n] = FoundOriginal(report=OwnReport(report, scope) if report else None)
             yield from found
             yield None
 

@@ -24,7 +24,7 @@ from pinakes.warc.revisit import is_ours, restore_header
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import is_tombstone
 
-from .captures import Capture, get_captures
+from .captures import CaptureRow, get_captures
 from .record_rows import row_key_of
 from .requests import iter_rows
 from .sidecar import SidecarRow
@@ -89,13 +89,13 @@ def _keyed(row: SidecarRow, archive_file: str) -> SidecarRow:
     return as_tombstone_row(row._replace(row_key=key))
 
 
-def _as_withdrawn(row: SidecarRow, capture: Capture | None) -> SidecarRow:
+def _as_withdrawn(row: SidecarRow, capture: CaptureRow | None) -> SidecarRow:
     if capture is None or capture.withdrawal is None:
         return row._replace(row_key=None)
     return as_tombstone_row(_as_known(row, capture, None))
 
 
-def _as_known(row: SidecarRow, capture: Capture, replaced_size: int | None) -> SidecarRow:
+def _as_known(row: SidecarRow, capture: CaptureRow, replaced_size: int | None) -> SidecarRow:
     """The row with what the catalogue has on the record as landed, and on the decision.
 
     `replaced_size` is the original Content-Length, if the record is a revisit of ours.

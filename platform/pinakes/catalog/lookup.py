@@ -22,7 +22,7 @@ from pinakes.warc.digest import Digest, parse_digest
 
 from .captures import (
     COLUMNS,
-    Capture,
+    CaptureRow,
     Placed,
     decode_capture,
     get_captures,
@@ -52,7 +52,7 @@ class Match(NamedTuple):
     body: str | None
 
 
-class Answer(NamedTuple):
+class FoundCaptures(NamedTuple):
     """The first captures with a digest or URL, and whether there are more.
 
     Captures of a URL are in order of time; those of a digest by collection, then by age.
@@ -62,7 +62,7 @@ class Answer(NamedTuple):
     query: str
     matches: list[Match]
     more: bool
-    withdrawn: tuple[Capture, ...] = ()
+    withdrawn: tuple[CaptureRow, ...] = ()
 
 
 def scan_scopes(store: RowStore) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _found(row: Row) -> FoundDigest:
 
 def answer_all(
     store: RowStore, queries: Sequence[str], *, limit: int = DEFAULT_LIMIT
-) -> Iterator[Answer | InputRefused]:
+) -> Iterator[FoundCaptures | InputRefused]:
     """Answer each query, in order; an invalid query is answered by an InputRefused.
 
     A query is a digest in any notation, else a URL.  At most `limit` captures each.
@@ -119,7 +119,7 @@ def answer_all(
             if key in captures and captures[key].withdrawal is not None
         )
         more = len(matches) + len(withdrawn) > limit
-        yield Answer(query, matches[:limit], more=more, withdrawn=withdrawn[:limit])
+        yield FoundCaptures(query, matches[:limit], more=more, withdrawn=withdrawn[:limit])
 
 
 def _digest_rows(
@@ -138,7 +138,7 @@ def _digest_rows(
     )
 
 
-def _captures_of(store: RowStore, urls: Iterable[str], limit: int) -> dict[str, list[Capture]]:
+def _captures_of(store: RowStore, urls: Iterable[str], limit: int) -> dict[str, list[CaptureRow]]:
     """By URL, one more than `limit`."""
     ranges = [(url, captures_of(urlkey(url))) for url in dict.fromkeys(urls)]
     return _first_visible(

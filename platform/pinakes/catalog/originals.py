@@ -86,7 +86,7 @@ class Original(NamedTuple):
         return copy.choice, copy.second, self.place.archive_file, copy.ordinal
 
 
-class Found(NamedTuple):
+class FoundOriginal(NamedTuple):
     """The answer; `why` says more where there is no original although there are captures.
 
     `report` is what stands for an original that has not landed: see `crawl_originals`.
@@ -97,7 +97,7 @@ class Found(NamedTuple):
     report: OwnReport | None = None
 
 
-class Candidate(NamedTuple):
+class OriginalCandidate(NamedTuple):
     """A capture, and itself as an original if nothing but its digest speaks against it."""
 
     copy: Copy
@@ -134,8 +134,8 @@ class OriginalFinder:
         self._wants = wants
         self._most_copies = most_copies
 
-    def iter_found(self, asked: Iterable[Asked]) -> Iterator[Found | None]:
-        """A `Found` for each, in order, and None wherever a piece of work is done; lazy.
+    def iter_found(self, asked: Iterable[Asked]) -> Iterator[FoundOriginal | None]:
+        """A `FoundOriginal` for each, in order, and None wherever a piece of work is done; lazy.
 
         Some hundred digests take three round trips, and their captures' memory.
         """
@@ -168,7 +168,7 @@ class OriginalFinder:
                 if answer.original is not None and answer.original.copy.key == key
             ]
 
-    def iter_candidates(self) -> Iterator[list[Candidate]]:
+    def iter_candidates(self) -> Iterator[list[OriginalCandidate]]:
         """All captures of the store, in their order; lazy.  What else has their digest is for the
         caller to see."""
         rows = self._store.scan(CAPTURES, ALL_ROWS, columns=COLUMNS)
@@ -185,10 +185,12 @@ class OriginalFinder:
                     self._is_addressable(original, seconds) and self._gives(original)
                 ):
                     original = None
-                found.append(Candidate(copy, original))
+                found.append(OriginalCandidate(copy, original))
             yield found
 
-    def _of_piece(self, piece: Sequence[Asked], scopes: Sequence[str]) -> Iterator[Found | None]:
+    def _of_piece(
+        self, piece: Sequence[Asked], scopes: Sequence[str]
+    ) -> Iterator[FoundOriginal | None]:
         ranges = [
             digests_of(scope, one.digest.algorithm, one.digest.hex)
             for one in piece
@@ -220,26 +222,26 @@ class OriginalFinder:
             if bodies or len(few) > 1:
                 bodies |= _bodies(few, copies)
             if one.digest.algorithm == "sha1" and len(bodies) > 1:
-                yield Found(None, SEVERAL_BODIES)
+                yield FoundOriginal(None, SEVERAL_BODIES)
             elif not is_whole:
-                yield Found(None, MANY_COPIES)
+                yield FoundOriginal(None, MANY_COPIES)
             else:
                 if len(known) > 1:
                     known.sort(key=lambda original: original.rank)
                 fit = (o for o in known if self._is_addressable(o, seconds) and self._gives(o))
                 yield self._wanted(one, fit)
 
-    def _wanted(self, one: Asked, originals: Iterable[Original]) -> Found:
+    def _wanted(self, one: Asked, originals: Iterable[Original]) -> FoundOriginal:
         """The first of these that the crawl wants; else why it does not want the first."""
         why: str | None = None
         for original in originals:
             if self._wants is None:
-                return Found(original)
+                return FoundOriginal(original)
             refused = self._wants(original.copy.traits, one.url is not None)
             if refused is None:
-                return Found(original)
+                return FoundOriginal(original)
             why = why or refused
-        return Found(None, why)
+        return FoundOriginal(None, why)
 
     def _read_many(
         self, one: Asked, keys: KeyRange, known: list[Original], bodies: set[bytes | None]

@@ -21,7 +21,7 @@ _MEDIA_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 _TYPES = frozenset(("response", "revisit"))
 
 
-class Page(NamedTuple):
+class PageCapture(NamedTuple):
     """A capture of a page, sorted by its fields."""
 
     urlkey: str
@@ -44,7 +44,7 @@ class Page(NamedTuple):
 
 def pages_of(
     archive: ArchiveReader, entries: Iterable[FileEntry], *, space: SortSpace = DEFAULT_SPACE
-) -> Iterator[Page]:
+) -> Iterator[PageCapture]:
     """The pages of these files, by urlkey; the first capture of each urlkey.
 
     Reads sidecars only.  Memory: a few times `space`.
@@ -58,25 +58,27 @@ def pages_of(
     return first_captures(found, space=space)
 
 
-def first_captures(pages: Iterable[Page], *, space: SortSpace = DEFAULT_SPACE) -> Iterator[Page]:
+def first_captures(
+    pages: Iterable[PageCapture], *, space: SortSpace = DEFAULT_SPACE
+) -> Iterator[PageCapture]:
     """Pages by urlkey; the first capture of each urlkey."""
     ordered = sort_outside_memory(pages, space=space)
     for _, captures in groupby(ordered, key=attrgetter("urlkey")):
         yield next(captures)
 
 
-def _pages_of_file(archive: ArchiveReader, entry: FileEntry) -> Iterator[Page]:
+def _pages_of_file(archive: ArchiveReader, entry: FileEntry) -> Iterator[PageCapture]:
     for row in iter_sidecar(archive, entry.stored_name):
         page = page_of(row)
         if page is not None:
             yield page
 
 
-def page_of(row: SidecarRow) -> Page | None:
+def page_of(row: SidecarRow) -> PageCapture | None:
     """The page that a record is a capture of; None if it is not a page."""
     second = second_of(row.date or "")
     if row.type not in _TYPES or row.target_uri is None or row.row_key is None or second is None:
         return None
     if row.media_type not in _MEDIA_TYPES or not 200 <= (row.status or 0) < 300:
         return None
-    return Page(urlkey(row.target_uri), second, row.target_uri, row.media_type, row.row_key)
+    return PageCapture(urlkey(row.target_uri), second, row.target_uri, row.media_type, row.row_key)

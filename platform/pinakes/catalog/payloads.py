@@ -25,7 +25,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .captures import (
-    Capture,
+    CaptureRow,
     Placed,
     get_captures,
     place_captures,
@@ -154,7 +154,9 @@ def open_body(
         yield record
 
 
-def _is_proven(revisit: Capture, declared: str | None, original: Capture, record: Record) -> bool:
+def _is_proven(
+    revisit: CaptureRow, declared: str | None, original: CaptureRow, record: Record
+) -> bool:
     """Whether a revisit has the body of this record: that of another URI than it names is read."""
     if record.damage:
         return False
@@ -166,7 +168,7 @@ def _is_proven(revisit: Capture, declared: str | None, original: Capture, record
     return is_known or may_stand_for(declared, record)
 
 
-def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
+def resolve(rows: RowStore, capture: CaptureRow, revisit: Record) -> Placed:
     """The capture that a revisit refers to; `revisit` is its stored record."""
     mark = capture.dedupe
     if mark is not None and mark.refers_to_key is not None:
@@ -186,7 +188,7 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
         ]
         exact = at_moment(candidates, written_date)
 
-        def unlikely(candidate: Capture) -> tuple[bool, bool, bool]:
+        def unlikely(candidate: CaptureRow) -> tuple[bool, bool, bool]:
             return (
                 candidate not in exact,
                 candidate.facts.record_id != wanted_id,
@@ -218,8 +220,8 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
 
 
 def _unplaced(
-    rows: RowStore, capture: Capture, declared: str | None, wanted_id: str | None
-) -> list[Capture]:
+    rows: RowStore, capture: CaptureRow, declared: str | None, wanted_id: str | None
+) -> list[CaptureRow]:
     """What a revisit without URI and date means, the likeliest first: by id, else by digest, among
     the earlier records of its URI; else by both, or the digest alone, among those of other URIs."""
     uri = capture.facts.target_uri
@@ -237,7 +239,7 @@ def _unplaced(
     return sorted(found, key=lambda one: one.facts.record_id != wanted_id)
 
 
-def full_with_digest(rows: RowStore, capture: Capture, digest: Digest) -> Iterator[Capture]:
+def full_with_digest(rows: RowStore, capture: CaptureRow, digest: Digest) -> Iterator[CaptureRow]:
     """The earlier full records of a revisit's collection whose bodies had this digest when they
     landed, of whatever URI: some 256 at most.  Three round trips."""
     facts = read_entry(rows, capture.facts.archive_file).facts
@@ -251,7 +253,7 @@ def full_with_digest(rows: RowStore, capture: Capture, digest: Digest) -> Iterat
 
 
 def _fits(
-    candidate: Capture,
+    candidate: CaptureRow,
     uri: str,
     declared: str | None,
     has_it: Callable[[CaptureFacts, str], bool],
@@ -265,7 +267,7 @@ def _fits(
     return declared is None or has_it(facts, declared)
 
 
-def at_moment(captures: Sequence[Capture], date: str | None) -> Sequence[Capture]:
+def at_moment(captures: Sequence[CaptureRow], date: str | None) -> Sequence[CaptureRow]:
     """Of captures of one second those of the moment that a revisit names, where it names a fraction
     of a second (WARC/1.1, clause 5.4) and some are of that; else all."""
     fraction = _fraction(date or "")
@@ -280,7 +282,7 @@ def _fraction(date: str) -> str:
     return found[1].rstrip("0") if found else ""
 
 
-def have_one_body(captures: Sequence[Capture]) -> bool:
+def have_one_body(captures: Sequence[CaptureRow]) -> bool:
     """Whether it makes no difference which of these records a revisit means."""
     return len(captures) == 1 or len({one.facts.payload_sha256 or one.key for one in captures}) == 1
 
@@ -311,5 +313,5 @@ def may_have_digest(facts: CaptureFacts, declared: str | None) -> bool:
     return facts.payload_sha256 is None
 
 
-def _where(capture: Capture) -> str:
+def _where(capture: CaptureRow) -> str:
     return capture.key.decode("ascii")

@@ -27,19 +27,19 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.cells import require_cell
 from pinakes.row_store.port import Row, RowStore
 
-from .captures import TABLE, Capture, get_captures
+from .captures import TABLE, CaptureRow, get_captures
 from .file_rows import read_entries
 from .lookup import TABLE as DIGESTS
 from .many_ranges import rows_in
 from .payloads import have_one_body
-from .revisit_targets import Targets, captures_named, is_foreign_revisit
+from .revisit_targets import RevisitTargets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
 
 BY_DEDUPE, BY_CRAWLER = "dedupe", "crawler"
 _BATCH_ROWS = 500
 
 
-class Reference(NamedTuple):
+class CrossCrawlReference(NamedTuple):
     """A capture of another crawl that is a revisit of a capture of this one, and who wrote it."""
 
     capture: str
@@ -52,11 +52,11 @@ class Reference(NamedTuple):
 class _Found(NamedTuple):
     """A capture that may refer to the crawl, and captures of that under the names it goes by."""
 
-    capture: Capture
-    beside: tuple[Capture, ...] = ()
+    capture: CaptureRow
+    beside: tuple[CaptureRow, ...] = ()
 
 
-class Names:
+class CrawlRecordNames:
     """What a crawl's full records may be named by, as hashes: some 400 bytes for each."""
 
     def __init__(self) -> None:
@@ -112,15 +112,20 @@ class ReferenceFinder:
             if any(store.scan(DIGESTS, references_to(collection, kind), limit_rows=1))
         ]
 
-    def references_to(self, batch: Sequence[SidecarRow]) -> Iterator[Reference]:
+    def references_to(self, batch: Sequence[SidecarRow]) -> Iterator[CrossCrawlReference]:
         """What refers to these records of the crawl, by rows."""
         yield from self._judged(map(_Found, self._copies(batch)))
         if self._kinds:
             yield from self._judged(self._naming(batch))
 
     def references_of(
-        self, batch: Sequence[SidecarRow], names: Names, archive_file: str, *, is_proven: bool
-    ) -> Iterator[Reference]:
+        self,
+        batch: Sequence[SidecarRow],
+        names: CrawlRecordNames,
+        archive_file: str,
+        *,
+        is_proven: bool,
+    ) -> Iterator[CrossCrawlReference]:
         """Which of these records of a file of another crawl refer to the crawl, by its sidecar.
 
         The mark of a capture may be ahead of its file, or lost: it is not asked.  `is_proven`: nor
@@ -132,7 +137,7 @@ class ReferenceFinder:
                 continue
             if row.row_key not in self._seen:
                 self._seen.add(row.row_key)
-                yield Reference(
+                yield CrossCrawlReference(
                     row.row_key.decode("ascii"),
                     archive_file,
                     row.original_key.decode("ascii"),
@@ -152,7 +157,7 @@ class ReferenceFinder:
 
     # --- by dedupe
 
-    def _copies(self, batch: Sequence[SidecarRow]) -> Iterator[Capture]:
+    def _copies(self, batch: Sequence[SidecarRow]) -> Iterator[CaptureRow]:
         """The captures of other crawls with the content of those of these that are pinned."""
         keys = {row.row_key: row for row in batch if row.row_key is not None}
         pins = self._store.get_rows(TABLE, list(keys), columns=[Pin.COLUMN])
@@ -171,7 +176,7 @@ class ReferenceFinder:
         self._contents.update(contents)
         return self._captures_in(row for _, row in rows_in(self._store, DIGESTS, ranges))
 
-    def _captures_in(self, rows: Iterable[Row]) -> Iterator[Capture]:
+    def _captures_in(self, rows: Iterable[Row]) -> Iterator[CaptureRow]:
         """The captures of other crawls that these rows of digests are of."""
         named = (
             require_cell(DigestEntry, DIGESTS, row).capture_key
@@ -211,7 +216,7 @@ class ReferenceFinder:
 
     # --- what is found
 
-    def _judged(self, found: Iterable[_Found]) -> Iterator[Reference]:
+    def _judged(self, found: Iterable[_Found]) -> Iterator[CrossCrawlReference]:
         found = iter(found)
         while batch := list(islice(found, _BATCH_ROWS)):
             marks = {
@@ -224,7 +229,7 @@ class ReferenceFinder:
             originals = self._own(marks.values())
             self._read_states(one.capture.facts.archive_file for one in batch)
             foreign = [one.capture for one in batch if is_foreign_revisit(one.capture)]
-            targets = Targets(self._store, captures_named(self._store, foreign))
+            targets = RevisitTargets(self._store, captures_named(self._store, foreign))
             for capture, beside in batch:
                 if capture.key in self._seen or not self._is_stored[capture.facts.archive_file]:
                     continue
@@ -244,15 +249,15 @@ class ReferenceFinder:
             is_there = entry.state is FileState.STORED or (entry.state or FileState.LEFT).is_landing
             self._is_stored[name] = is_there and crawl_of(name) != self._crawl
 
-    def _own(self, keys: Iterable[bytes]) -> dict[bytes, Capture]:
+    def _own(self, keys: Iterable[bytes]) -> dict[bytes, CaptureRow]:
         """Those of these captures that are the crawl's."""
         found = get_captures(self._store, sorted(set(keys))).items()
         return {key: one for key, one in found if self._is_own(one)}
 
-    def _is_own(self, capture: Capture) -> bool:
+    def _is_own(self, capture: CaptureRow) -> bool:
         return crawl_of(capture.facts.archive_file) == self._crawl
 
-    def _only_here(self, found: Sequence[Capture]) -> Capture | None:
+    def _only_here(self, found: Sequence[CaptureRow]) -> CaptureRow | None:
         """The record of the crawl that a crawler's revisit means, if no other crawl has one.
 
         Of several that may be meant, and have unequal bodies, nobody knows which it is.
@@ -263,7 +268,7 @@ class ReferenceFinder:
             return None
         return next((one for one in own if not one.is_duplicate), own[0])
 
-    def _with_body(self, captures: list[Capture]) -> list[Capture]:
+    def _with_body(self, captures: list[CaptureRow]) -> list[CaptureRow]:
         """Without revisits of ours that were left without their original."""
         keys = {
             capture.key: capture.dedupe.refers_to_key.encode("ascii")
@@ -274,7 +279,7 @@ class ReferenceFinder:
         return [one for one in captures if one.key not in keys or keys[one.key] in there]
 
 
-def _require_row(row: SidecarRow, capture: Capture | None, archive_file: str) -> None:
+def _require_row(row: SidecarRow, capture: CaptureRow | None, archive_file: str) -> None:
     """Raise DigestMismatch unless the catalogue says of a crawler's revisit what its file says."""
     facts = capture.facts if capture is not None else None
     if facts is None or (
@@ -289,8 +294,8 @@ def _require_row(row: SidecarRow, capture: Capture | None, archive_file: str) ->
         )
 
 
-def _reference(capture: Capture, original: Capture, written_by: str) -> Reference:
-    return Reference(
+def _reference(capture: CaptureRow, original: CaptureRow, written_by: str) -> CrossCrawlReference:
+    return CrossCrawlReference(
         capture.key.decode("ascii"),
         capture.facts.archive_file,
         original.key.decode("ascii"),

@@ -24,7 +24,7 @@ from .captures import get_captures
 from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import FileEntry, scan_entries
 from .proven_sidecars import ProvenSidecars
-from .reference_finder import Names, Reference, ReferenceFinder
+from .reference_finder import CrawlRecordNames, CrossCrawlReference, ReferenceFinder
 from .revisit_targets import FULL
 from .sidecar import SidecarRow
 
@@ -38,7 +38,7 @@ def scan_references(
     collection: str,
     *,
     proven: ProvenSidecars | None = None,
-) -> Iterator[Reference]:
+) -> Iterator[CrossCrawlReference]:
     """Yield captures of other crawls of the collection that refer to captures of this one.
 
     A crawler's revisit that also resolves to a full record outside the crawl does not count.
@@ -58,7 +58,7 @@ def scan_references(
         for entry in _others(store, crawl, collection)
         if proven is not None or _leads_to_no_rows(entry)
     ]
-    names = Names()
+    names = CrawlRecordNames()
     for entry in scan_entries(store, crawl):
         full = _full_rows(_rows_of_leaving(store, archive, entry, proven))
         while batch := list(islice(full, _BATCH_ROWS)):

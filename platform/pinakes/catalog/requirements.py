@@ -17,14 +17,14 @@ from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 
-from .captures import Capture, get_captures
+from .captures import CaptureRow, get_captures
 from .crawl_rows import LEAVING, read_crawl_states
 from .file_records import iter_sidecar
 from .file_rows import FileEntry, hidden_among, scan_entries
 from .lookup import scan_digest
 from .originals import MOST_COPIES
 from .references import scan_references
-from .revisit_targets import Targets, captures_named, is_foreign_revisit
+from .revisit_targets import RevisitTargets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
 
 _BATCH_ROWS = 500
@@ -46,7 +46,7 @@ class Referring(NamedTuple):
     """
 
     row: SidecarRow
-    targets: tuple[Capture, ...]
+    targets: tuple[CaptureRow, ...]
     resolves: bool
 
 
@@ -118,7 +118,7 @@ def _referring(
     originals = get_captures(store, sorted(ours))
     others = [row.row_key for row in batch if row.row_key and not row.is_replaced]
     revisits = get_captures(store, others)
-    targets = Targets(store, captures_named(store, revisits.values()))
+    targets = RevisitTargets(store, captures_named(store, revisits.values()))
     for row in batch:
         if row.is_replaced:
             original = originals.get(row.original_key or b"")
@@ -136,7 +136,7 @@ def _referring(
             yield Referring(row, (*own, *rest), resolves)
 
 
-def _with_id(store: RowStore, revisit: Capture, collection: str | None) -> list[Capture]:
+def _with_id(store: RowStore, revisit: CaptureRow, collection: str | None) -> list[CaptureRow]:
     """What a revisit names by nothing but its id, where that is a capture of another URL: no row
     leads there but those of the digest."""
     facts = revisit.facts

@@ -15,7 +15,7 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 
-from .captures import COLUMNS, TABLE, Capture, decode_capture, scan_captures_of
+from .captures import COLUMNS, TABLE, CaptureRow, decode_capture, scan_captures_of
 from .file_rows import hidden_among
 from .many_ranges import rows_in
 from .payloads import at_moment, full_with_digest, has_digest, may_have_digest
@@ -27,12 +27,12 @@ Named = tuple[str, str]
 """A URI and a second."""
 
 
-def is_foreign_revisit(capture: Capture) -> bool:
+def is_foreign_revisit(capture: CaptureRow) -> bool:
     """Whether a crawler wrote it as a revisit, and it stands."""
     return capture.facts.type == "revisit" and capture.withdrawal is None
 
 
-def captures_named(rows: RowStore, revisits: Iterable[Capture]) -> dict[Named, list[Capture]]:
+def captures_named(rows: RowStore, revisits: Iterable[CaptureRow]) -> dict[Named, list[CaptureRow]]:
     """The captures that readers see at the URIs and seconds that these revisits name.
 
     Over a network the ranges are read side by side, each pair once.
@@ -42,7 +42,7 @@ def captures_named(rows: RowStore, revisits: Iterable[Capture]) -> dict[Named, l
         captures_of(urlkey(uri), start_time=second, stop_time=f"{int(second) + 1:014d}")
         for uri, second in named
     ]
-    found: dict[Named, list[Capture]] = {one: [] for one in named}
+    found: dict[Named, list[CaptureRow]] = {one: [] for one in named}
     for number, row in rows_in(rows, TABLE, ranges, COLUMNS):
         capture = decode_capture(row)
         if capture is not None:
@@ -54,7 +54,7 @@ def captures_named(rows: RowStore, revisits: Iterable[Capture]) -> dict[Named, l
     }
 
 
-def _named_by(revisit: Capture) -> Named | None:
+def _named_by(revisit: CaptureRow) -> Named | None:
     facts = revisit.facts
     if not facts.refers_to_target_uri or not facts.refers_to_date:
         return None
@@ -62,16 +62,16 @@ def _named_by(revisit: Capture) -> Named | None:
     return (facts.refers_to_target_uri, second) if second is not None else None
 
 
-class Targets:
+class RevisitTargets:
     """What revisits of crawlers refer to; names that were looked for are not looked for again."""
 
-    def __init__(self, rows: RowStore, there: Mapping[Named, Sequence[Capture]]) -> None:
+    def __init__(self, rows: RowStore, there: Mapping[Named, Sequence[CaptureRow]]) -> None:
         """`there` is what `captures_named` gave for the revisits that are asked for."""
         self._rows = rows
         self._there = there
-        self._elsewhere: dict[tuple[object, ...], list[Capture]] = {}
+        self._elsewhere: dict[tuple[object, ...], list[CaptureRow]] = {}
 
-    def resolve(self, revisit: Capture) -> bool:
+    def resolve(self, revisit: CaptureRow) -> bool:
         """Whether it leads to a record, as readers of its body look for that: a URI and second that
         it names decide, and nothing else of that URI stands in for what is not there."""
         named = _named_by(revisit)
@@ -83,7 +83,7 @@ class Targets:
             for capture in _full(self._there[named])
         )
 
-    def of(self, revisit: Capture, beside: Sequence[Capture] = ()) -> list[Capture]:
+    def of(self, revisit: CaptureRow, beside: Sequence[CaptureRow] = ()) -> list[CaptureRow]:
         """The records, full as they landed, that this revisit may mean, the most likely first.
 
         Those that `dedupe` has made revisits since are among them; captures in flight are not.
@@ -95,7 +95,7 @@ class Targets:
         uri = facts.refers_to_target_uri or facts.target_uri
         named = _named_by(revisit)
         further = [capture for capture in beside if capture.facts.target_uri == uri]
-        at: list[Capture] = []
+        at: list[CaptureRow] = []
         if named is not None:
             second = named[1]
             at = [c for c in _full((*self._there[named], *further)) if c.time.startswith(second)]
@@ -125,7 +125,7 @@ class Targets:
         # Tools that go by URI and second alone are led there whatever its digest is.
         return self._elsewhere[names] or [one for one in at if one.facts.target_uri == uri]
 
-    def _of_other_uris(self, revisit: Capture) -> Iterator[Capture]:
+    def _of_other_uris(self, revisit: CaptureRow) -> Iterator[CaptureRow]:
         """Those with the id that it names alone, found by its digest: no row leads from an id."""
         facts = revisit.facts
         digest = parse_digest(facts.declared_digest or "")
@@ -136,7 +136,9 @@ class Targets:
                 yield one
 
 
-def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> list[Capture]:
+def _of_uri(
+    revisit: CaptureRow, captures: list[CaptureRow], *, has_second: bool
+) -> list[CaptureRow]:
     """By id or digest among the captures of its URI; else, without a second or id, any earlier
     one."""
     if not has_second:
@@ -151,7 +153,7 @@ def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> l
     return found[::-1]
 
 
-def is_named_by_id_alone(revisit: Capture, original: Capture) -> bool:
+def is_named_by_id_alone(revisit: CaptureRow, original: CaptureRow) -> bool:
     """Whether nothing but a record id leads from a revisit to this record.
 
     No row leads from an id to records: whether another one has it nobody knows without a scan.
@@ -161,7 +163,7 @@ def is_named_by_id_alone(revisit: Capture, original: Capture) -> bool:
     return facts.declared_digest is None and original.facts.target_uri != uri
 
 
-def _full(captures: Iterable[Capture]) -> Iterator[Capture]:
+def _full(captures: Iterable[CaptureRow]) -> Iterator[CaptureRow]:
     seen = set()
     for capture in captures:
         if capture.facts.type in FULL and capture.withdrawal is None and capture.key not in seen:
@@ -170,8 +172,8 @@ def _full(captures: Iterable[Capture]) -> Iterator[Capture]:
 
 
 def _meant(
-    revisit: Capture, captures: list[Capture], fits: Callable[[Capture], bool]
-) -> list[Capture]:
+    revisit: CaptureRow, captures: list[CaptureRow], fits: Callable[[CaptureRow], bool]
+) -> list[CaptureRow]:
     """By record id, else by what fits."""
     wanted = revisit.facts.refers_to_id
     by_id = [capture for capture in captures if wanted and capture.facts.record_id == wanted]

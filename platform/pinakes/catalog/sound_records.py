@@ -28,7 +28,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
-from .captures import COLUMNS, TABLE, Capture, decode_capture, get_captures
+from .captures import COLUMNS, TABLE, CaptureRow, decode_capture, get_captures
 from .declared import verified_over
 from .file_records import sidecar_rows_at
 from .stored_generations import find_generation
@@ -153,7 +153,7 @@ class StoredJudge:
             why = "damaged: it does not refer to the original that it was written with"
             raise DigestMismatch(why, file=self._name, offset=record.offset)
 
-    def _refers_as_noted(self, record: Record, capture: Capture) -> bool:
+    def _refers_as_noted(self, record: Record, capture: CaptureRow) -> bool:
         """Of a revisit of ours, of whatever file: another one may have been written since."""
         mark = capture.dedupe
         if record.type != "revisit" or mark is None or not is_ours(record.header):
@@ -174,7 +174,7 @@ class StoredJudge:
                 self._as_written = generation is not None and found == generation.sha256
             return self._as_written
 
-    def _by_row(self, record: Record) -> Capture | None:
+    def _by_row(self, record: Record) -> CaptureRow | None:
         file = generation_of(self._name)
         uri, date = record.target_uri or "", record.date
         time = format_17(date) if date is not None else UNREADABLE_TIME
@@ -190,7 +190,7 @@ class StoredJudge:
                 return capture
         return None
 
-    def _by_sidecar(self, record: Record) -> Capture | None:
+    def _by_sidecar(self, record: Record) -> CaptureRow | None:
         try:
             rows = sidecar_rows_at(self._archive, self._name, record.offset)
         except (InputRefused, MalformedRecord):

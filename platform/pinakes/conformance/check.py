@@ -21,7 +21,7 @@ from pinakes.warc.source import Source
 
 from . import blocks, digests, framing, headers, links, revisits, targets
 from .package_members import check_package
-from .references import Place, References, place_of
+from .references import RecordColumns, References, place_of
 from .rules import Hit, Severity
 from .subject import Subject
 from .table import RULES
@@ -108,7 +108,7 @@ class ConformanceCheck:
         number = len(self.files)
         self.files.append(source.name)
         self._references.begin_file(number)
-        place = Place(number, -1, 0, 0, None, "")
+        place = RecordColumns(number, -1, 0, 0, None, "")
         for subject, hits in _examine_file(source):
             if subject is None:
                 place = place._replace(ordinal=-1)
@@ -160,7 +160,7 @@ class ConformanceCheck:
             if finding is not None:
                 yield finding
 
-    def _finding(self, place: Place, hit: Hit) -> ConformanceFinding | None:
+    def _finding(self, place: RecordColumns, hit: Hit) -> ConformanceFinding | None:
         """The finding; None where the rule does not apply to such a record."""
         rule = RULES[hit.code]
         whole_file = place.ordinal < 0

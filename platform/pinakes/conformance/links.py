@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from pinakes.warc.field_names import WARC_CONCURRENT_TO_KEY
 
-from .references import Place, References
+from .references import RecordColumns, References
 from .rules import CAPTURE_TYPES, Hit
 from .syntax import shown
 
-Placed = tuple[Place, Hit]
+Placed = tuple[RecordColumns, Hit]
 _REPEATED_IDS = """
 SELECT * FROM (
   SELECT file, ordinal, offset, inner, version, type,
@@ -39,7 +39,7 @@ FROM segment WHERE origin IS NOT NULL ORDER BY origin, number, file, ordinal"""
 def check_ids(references: References) -> Iterator[Placed]:
     """No two records have one id, in a file or in all files."""
     for *place, file_before, offset_before in references.rows(_REPEATED_IDS):
-        here = Place(*place)
+        here = RecordColumns(*place)
         if here.file == file_before:
             message = f"the record at {offset_before} has the same WARC-Record-ID"
             yield here, Hit("record-id-repeated", message)
@@ -54,7 +54,7 @@ def check_links(references: References) -> Iterator[Placed]:
         check = _concurrent_hit if kind == WARC_CONCURRENT_TO_KEY else _warcinfo_hit
         hit = check(written, date, found_type, found_date)
         if hit is not None:
-            yield Place(*place), hit
+            yield RecordColumns(*place), hit
 
 
 def _concurrent_hit(
@@ -83,7 +83,7 @@ def _warcinfo_hit(
 class Segment(NamedTuple):
     """A row of `segment`; `behind` is a type other than warcinfo that precedes it in its file."""
 
-    place: Place
+    place: RecordColumns
     origin: bytes | None
     number: int | None
     total: int | None
@@ -94,7 +94,7 @@ class Segment(NamedTuple):
 
 def check_segments(references: References) -> Iterator[Placed]:
     """Every series of segments.  Memory: the rows of one series."""
-    segments = (Segment(Place(*row[:6]), *row[6:]) for row in references.rows(_SEGMENTS))
+    segments = (Segment(RecordColumns(*row[:6]), *row[6:]) for row in references.rows(_SEGMENTS))
     for origin, series in groupby(segments, key=lambda segment: segment.origin):
         yield from _check_series(references, origin, list(series))
 

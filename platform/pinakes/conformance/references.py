@@ -71,7 +71,7 @@ CREATE INDEX segment_origin ON segment (origin, number);
 """
 
 
-class Place(NamedTuple):
+class RecordColumns(NamedTuple):
     """A record's place: the columns that every table begins with."""
 
     file: int
@@ -135,7 +135,7 @@ class References:
         self._foregoing.add(record.type)
 
     def _note_segment(
-        self, subject: Subject, place: Place, own: bytes | None, uri: bytes | None
+        self, subject: Subject, place: RecordColumns, own: bytes | None, uri: bytes | None
     ) -> None:
         later = subject.type == "continuation"
         self._insert(
@@ -152,7 +152,7 @@ class References:
     def _note_revisit(
         self,
         subject: Subject,
-        place: Place,
+        place: RecordColumns,
         uri: bytes | None,
         date: str | None,
         digest: str | None,
@@ -175,7 +175,7 @@ class References:
             date,
         )
 
-    def _insert(self, table: str, place: Place, *values: object) -> None:
+    def _insert(self, table: str, place: RecordColumns, *values: object) -> None:
         self._database.execute(_INSERTS[table], [_storable(v) for v in (*place, *values)])
 
     def build_indexes(self) -> None:
@@ -187,10 +187,10 @@ class References:
         yield from self._database.execute(query, values)
 
 
-def place_of(file: int, subject: Subject) -> Place:
+def place_of(file: int, subject: Subject) -> RecordColumns:
     """The place of a record: the number of its file, and where in that."""
     record = subject.record
-    return Place(
+    return RecordColumns(
         file, record.ordinal, record.offset, record.inner_offset, subject.version, record.type
     )
 

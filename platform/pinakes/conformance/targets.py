@@ -19,7 +19,7 @@ from pinakes.warc.source import Source
 
 from .links import Placed
 from .payload import Basis, basis_of
-from .references import Place, References
+from .references import RecordColumns, References
 from .rules import Hit
 from .syntax import shown
 
@@ -41,13 +41,13 @@ FROM record WHERE uri = ? AND second = ? AND type IN ('response', 'resource', 'r
 ORDER BY type = 'revisit', file, ordinal LIMIT 1000"""
 
 
-class Revisit(NamedTuple):
+class RevisitRow(NamedTuple):
     """A row of `revisit`: its references to the original, and its own date.
 
     `uri` is the original's where `names_uri`, otherwise the revisit's own.
     """
 
-    place: Place
+    place: RecordColumns
     identical: bool
     target: bytes | None
     uri: bytes | None
@@ -58,10 +58,10 @@ class Revisit(NamedTuple):
     own_date: str | None
 
 
-class Target(NamedTuple):
+class TargetRecord(NamedTuple):
     """A record that a revisit may refer to."""
 
-    place: Place
+    place: RecordColumns
     uri: bytes | None
     date: str | None
     second: str | None
@@ -74,13 +74,13 @@ def check_targets(references: References, name_of: NameOf, open_file: OpenFile) 
     Reads an original only where it does not declare the digest that the revisit declares.
     """
     for row in references.rows(_REVISITS):
-        revisit = Revisit(Place(*row[:6]), bool(row[6]), *row[7:])
+        revisit = RevisitRow(RecordColumns(*row[:6]), bool(row[6]), *row[7:])
         for hit in _check_revisit(references, revisit, name_of, open_file):
             yield revisit.place, hit
 
 
 def _check_revisit(
-    references: References, revisit: Revisit, name_of: NameOf, open_file: OpenFile
+    references: References, revisit: RevisitRow, name_of: NameOf, open_file: OpenFile
 ) -> Iterator[Hit]:
     named = list(_by_id(references, revisit))
     found = named or list(_by_uri_and_date(references, revisit))
@@ -99,22 +99,24 @@ def _check_revisit(
     yield faults[0]
 
 
-def _by_id(references: References, revisit: Revisit) -> Iterator[Target]:
+def _by_id(references: References, revisit: RevisitRow) -> Iterator[TargetRecord]:
     if revisit.target is not None:
         yield from map(_target, references.rows(_BY_ID, (revisit.target,)))
 
 
-def _by_uri_and_date(references: References, revisit: Revisit) -> Iterator[Target]:
+def _by_uri_and_date(references: References, revisit: RevisitRow) -> Iterator[TargetRecord]:
     if revisit.uri is not None and revisit.second is not None:
         wanted = (revisit.uri, revisit.second)
         yield from map(_target, references.rows(_BY_URI_AND_DATE, wanted))
 
 
-def _target(row: tuple[Any, ...]) -> Target:
-    return Target(Place(*row[:6]), *row[6:])
+def _target(row: tuple[Any, ...]) -> TargetRecord:
+    return TargetRecord(RecordColumns(*row[:6]), *row[6:])
 
 
-def _fault(revisit: Revisit, target: Target, name_of: NameOf, open_file: OpenFile) -> Hit | None:
+def _fault(
+    revisit: RevisitRow, target: TargetRecord, name_of: NameOf, open_file: OpenFile
+) -> Hit | None:
     """Why a record cannot be the original; None where it can."""
     where = f"{name_of(target.place.file)}:{target.place.offset}"
     if target.place[:2] == revisit.place[:2]:
@@ -134,7 +136,9 @@ def _fault(revisit: Revisit, target: Target, name_of: NameOf, open_file: OpenFil
     return None
 
 
-def _has_digest(revisit: Revisit, target: Target, name_of: NameOf, open_file: OpenFile) -> bool:
+def _has_digest(
+    revisit: RevisitRow, target: TargetRecord, name_of: NameOf, open_file: OpenFile
+) -> bool:
     """Whether the original has the payload digest that the revisit declares.
 
     The digest that the original declares is believed here: it is checked with that record.
@@ -148,12 +152,12 @@ def _has_digest(revisit: Revisit, target: Target, name_of: NameOf, open_file: Op
         return record is not None and basis_of(record, declared) not in _WRONG
 
 
-def _reread(source: Source, place: Place) -> Record | None:
+def _reread(source: Source, place: RecordColumns) -> Record | None:
     found = read_record(source, place.offset, inner_offset=place.inner)
     return found if isinstance(found, Record) else None
 
 
-def _check_agreement(revisit: Revisit, target: Target) -> Iterator[Hit]:
+def _check_agreement(revisit: RevisitRow, target: TargetRecord) -> Iterator[Hit]:
     """The id names the same record as URI and date."""
     if revisit.date is not None and revisit.second != target.second:
         message = (

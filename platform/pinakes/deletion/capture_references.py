@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pinakes.catalog.captures import Capture, get_captures, scan_captures_of
+from pinakes.catalog.captures import CaptureRow, get_captures, scan_captures_of
 from pinakes.catalog.payloads import has_digest
 from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.sidecar import SidecarRow
@@ -28,20 +28,20 @@ from pinakes.warc.source import Source
 from .companions import find_companions
 from .references import Referrer, Referrers, with_bodies
 from .requests import WITHDRAW
-from .targets import Target
+from .targets import WithdrawalTarget
 
 _FULL = ("response", "resource")
 
 
 @dataclass(slots=True)
-class Survey:
+class ReferenceSurvey:
     """What was found; `targets` includes the references that are withdrawn with their originals.
 
     `ordinals` are those of the records of each file that tombstones are to replace, `tombstones`
     those of them that are replaced.
     """
 
-    targets: dict[bytes, Target]
+    targets: dict[bytes, WithdrawalTarget]
     references: Referrers = field(default_factory=Referrers)
     """Only those of ours, which can be provided for."""
     unprovided: list[tuple[bytes, bytes]] = field(default_factory=list)
@@ -56,10 +56,10 @@ class Survey:
 def survey_targets(
     rows: RowStore,
     collection: Collection,
-    targets: dict[bytes, Target],
+    targets: dict[bytes, WithdrawalTarget],
     references: str,
     proven: ProvenSidecars,
-) -> Survey:
+) -> ReferenceSurvey:
     """Look for what belongs to these captures of a collection, and for what refers to them.
 
     Memory: what is found.
@@ -67,7 +67,7 @@ def survey_targets(
     Raises:
         DigestMismatch: what a file refers to is not known for sure.
     """
-    found = Survey(dict(targets))
+    found = ReferenceSurvey(dict(targets))
     _find_references(rows, collection, found, references, proven)
     _find_records(collection, found)
     return found
@@ -76,7 +76,7 @@ def survey_targets(
 def is_refused(
     rows: RowStore,
     collection: Collection,
-    targets: dict[bytes, Target],
+    targets: dict[bytes, WithdrawalTarget],
     references: str,
     proven: ProvenSidecars,
 ) -> bool:
@@ -87,7 +87,7 @@ def is_refused(
     Raises:
         DigestMismatch: what a file refers to is not known for sure.
     """
-    found = Survey(dict(targets))
+    found = ReferenceSurvey(dict(targets))
     _find_references(rows, collection, found, references, proven)
     return bool(found.unprovided)
 
@@ -95,7 +95,7 @@ def is_refused(
 def _find_references(
     rows: RowStore,
     collection: Collection,
-    found: Survey,
+    found: ReferenceSurvey,
     references: str,
     proven: ProvenSidecars,
 ) -> None:
@@ -134,14 +134,14 @@ class _Wanted:
     """By what revisits name the targets."""
 
     def __init__(
-        self, rows: RowStore, collection: Collection, targets: dict[bytes, Target]
+        self, rows: RowStore, collection: Collection, targets: dict[bytes, WithdrawalTarget]
     ) -> None:
         self._rows = rows
         self._collection = collection
         self._targets = targets
         self._ids: dict[str, bytes] = {}
         self._seconds: dict[tuple[str, str], bytes] = {}
-        self._uris: dict[str, list[Capture]] = defaultdict(list)
+        self._uris: dict[str, list[CaptureRow]] = defaultdict(list)
         self._digests: dict[Digest, bytes] = {}
         for key, target in targets.items():
             facts = target.capture.facts
@@ -205,7 +205,7 @@ class _Wanted:
         )
 
 
-def _find_records(collection: Collection, found: Survey) -> None:
+def _find_records(collection: Collection, found: ReferenceSurvey) -> None:
     """The records of the targets, and what belongs to them in their crawls.
 
     Tombstones of the crawls are taken for targets: an act that died, or one that did not look into
@@ -231,7 +231,7 @@ def _sources(collection: Collection, names: Iterable[str]) -> Iterator[tuple[str
             yield name, Source(file, name=stored)
 
 
-def _note(found: Survey, name: str, row: SidecarRow) -> None:
+def _note(found: ReferenceSurvey, name: str, row: SidecarRow) -> None:
     found.ordinals[name].add(row.ordinal)
     if is_tombstone_row(row):
         found.tombstones[name].add(row.ordinal)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from typing import NamedTuple
 
-from pinakes.catalog.captures import Capture, get_captures, placed_by, scan_captures_of
+from pinakes.catalog.captures import CaptureRow, get_captures, placed_by, scan_captures_of
 from pinakes.catalog.lookup import scan_digest
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.run.collection import Collection
@@ -24,7 +24,7 @@ from pinakes.warc.digest import Digest, format_digest
 from .references import Referrer
 
 
-class Copy(NamedTuple):
+class ContentCopy(NamedTuple):
     """A capture of the content: sorted by its fields, oldest first."""
 
     second: str
@@ -41,12 +41,12 @@ class Copy(NamedTuple):
 class Choice(NamedTuple):
     """References that become full, and those that refer to another original: by row key."""
 
-    promoted: list[Copy]
+    promoted: list[ContentCopy]
     repointed: dict[bytes, bytes]
 
 
 def choose_originals(
-    references: Iterable[Copy], full: Iterable[Copy], unfit: frozenset[bytes]
+    references: Iterable[ContentCopy], full: Iterable[ContentCopy], unfit: frozenset[bytes]
 ) -> Choice:
     """Provide for all references to one content.  Pure.
 
@@ -54,7 +54,7 @@ def choose_originals(
     and second, too, or they have no date, answer a POST, and the like.
     """
     originals = sorted(copy for copy in full if copy.key not in unfit)
-    promoted: list[Copy] = []
+    promoted: list[ContentCopy] = []
     repointed: dict[bytes, bytes] = {}
     for reference in sorted(references):
         for original in originals:
@@ -72,7 +72,7 @@ def choose(
     rows: RowStore,
     collection: Collection,
     references: Sequence[Referrer],
-    goes: Callable[[Capture], bool],
+    goes: Callable[[CaptureRow], bool],
 ) -> Choice:
     """What becomes of these references; `goes` tells what is no copy any more.
 
@@ -84,7 +84,7 @@ def choose(
         kind = (row.type, row.status, row.media_type if row.type == "resource" else None)
         by_content[(row.sha256, row.payload_size, row.hash_extension, kind)].append(reference)
     referring = {reference.row.row_key for reference in references}
-    promoted: list[Copy] = []
+    promoted: list[ContentCopy] = []
     repointed: dict[bytes, bytes] = {}
     for some in by_content.values():
         row = some[0].row
@@ -104,11 +104,11 @@ def choose(
     return Choice(sorted(promoted), repointed)
 
 
-def _copy(key: bytes, archive_file: str, ordinal: int) -> Copy:
-    return Copy(decode_capture_key(key).time[:14], archive_file, ordinal, key)
+def _copy(key: bytes, archive_file: str, ordinal: int) -> ContentCopy:
+    return ContentCopy(decode_capture_key(key).time[:14], archive_file, ordinal, key)
 
 
-def _full_copies(rows: RowStore, collection: Collection, row: SidecarRow) -> Iterator[Capture]:
+def _full_copies(rows: RowStore, collection: Collection, row: SidecarRow) -> Iterator[CaptureRow]:
     """Full records of the same content in the collection that an index has a line for."""
     if row.sha256 is None:
         return
@@ -130,7 +130,7 @@ def _full_copies(rows: RowStore, collection: Collection, row: SidecarRow) -> Ite
             yield capture
 
 
-def _is_behind_another(capture: Capture, collection: Collection) -> bool:
+def _is_behind_another(capture: CaptureRow, collection: Collection) -> bool:
     """Whether it is not the first record of its member now: no index has a line for it."""
     placed = placed_by(capture, collection.entries[capture.facts.archive_file])
     return placed is not None and placed.location.inner_offset > 0
@@ -152,10 +152,10 @@ def _is_unfit(row: SidecarRow) -> bool:
 
 def _is_ambiguous(
     rows: RowStore,
-    copy: Copy,
+    copy: ContentCopy,
     row: SidecarRow,
     same: Container[bytes],
-    goes: Callable[[Capture], bool],
+    goes: Callable[[CaptureRow], bool],
 ) -> bool:
     """Whether another body has the urlkey and second of this copy, or may have.
 

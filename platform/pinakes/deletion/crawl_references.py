@@ -10,9 +10,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import Capture
+from pinakes.catalog.captures import CaptureRow
 from pinakes.catalog.proven_sidecars import ProvenSidecars
-from pinakes.catalog.reference_finder import BY_DEDUPE, Reference
+from pinakes.catalog.reference_finder import BY_DEDUPE, CrossCrawlReference
 from pinakes.catalog.references import scan_references
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.run.collection import Collection
@@ -28,11 +28,11 @@ class CrawlReferences:
     """Revisits of other crawls that refer to the crawl; `listed` are all of them, for people."""
 
     referrers: Referrers = field(default_factory=Referrers)
-    listed: list[Reference] = field(default_factory=list)
+    listed: list[CrossCrawlReference] = field(default_factory=list)
     problems: list[PinakesError] = field(default_factory=list)
 
 
-def is_of(capture: Capture, crawl: str) -> bool:
+def is_of(capture: CaptureRow, crawl: str) -> bool:
     """Whether a capture is one of this crawl."""
     return crawl_of(capture.facts.archive_file) == crawl
 
@@ -49,8 +49,8 @@ def find_crawl_references(
     Raises DigestMismatch where what a file refers to is not known for sure.
     """
     result = CrawlReferences()
-    found_by: dict[bytes, Reference] = {}
-    by_file: dict[str, dict[bytes, Reference]] = defaultdict(dict)
+    found_by: dict[bytes, CrossCrawlReference] = {}
+    by_file: dict[str, dict[bytes, CrossCrawlReference]] = defaultdict(dict)
     for one in scan_references(rows, archive, crawl, collection.name, proven=proven):
         by_file[one.archive_file][one.capture.encode("ascii")] = one
     for name, found in sorted(by_file.items()):

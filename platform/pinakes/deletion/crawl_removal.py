@@ -28,7 +28,7 @@ from pinakes.catalog.crawl_rows import (
 )
 from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.proven_sidecars import ProvenSidecars
-from pinakes.catalog.reference_finder import Reference
+from pinakes.catalog.reference_finder import CrossCrawlReference
 from pinakes.catalog.references import scan_references
 from pinakes.catalog.reported import forget_reports
 from pinakes.catalog.unknown_files import require_all_known
@@ -126,7 +126,7 @@ class Remover:
             raise ConfigError(f"the crawl {crawl} is {entry.state}{hint}")
         return entry
 
-    def close(self, entry: CrawlEntry, how: CrawlDeletion, act: Act) -> list[Reference]:
+    def close(self, entry: CrawlEntry, how: CrawlDeletion, act: Act) -> list[CrossCrawlReference]:
         """Begin to take a crawl out, or name the references to it that landed meanwhile; then it
         is as it was.
 
@@ -147,7 +147,7 @@ class Remover:
             self.open_again(entry, how)
         return late
 
-    def _references_to(self, entry: CrawlEntry) -> list[Reference]:
+    def _references_to(self, entry: CrawlEntry) -> list[CrossCrawlReference]:
         """The first that refer to a crawl, by rows and by the files that stay."""
         require_all_known(self._rows, self._archive)
         collection = entry.facts.collection

@@ -52,7 +52,7 @@ Place = tuple[int, int]
 Pieces = Iterable[bytes | memoryview]
 
 
-class Change(NamedTuple):
+class RevisitChange(NamedTuple):
     """The body that a revisit refers to, its SHA-256 as it landed, labelled, and its new original;
     None: it is made full."""
 
@@ -66,8 +66,8 @@ class ChangedRevisits:
 
     def __init__(
         self,
-        changes: Mapping[Place, Change],
-        ordinals: Mapping[int, Change],
+        changes: Mapping[Place, RevisitChange],
+        ordinals: Mapping[int, RevisitChange],
         files: ArchiveFiles,
         *,
         act: str,
@@ -208,7 +208,7 @@ def _unwritable(source: Source, record: Record, why: str) -> UnresolvedReference
 def change_revisits(
     collection: Collection,
     name: str,
-    wanted: Mapping[bytes, Change],
+    wanted: Mapping[bytes, RevisitChange],
     act: Act,
 ) -> None:
     """Change revisits that landed as such, by row key, in a new generation of their file.

@@ -16,7 +16,7 @@ from pinakes.catalog.payloads import have_one_body
 from pinakes.catalog.revisit_targets import (
     ID_ALONE,
     SEVERAL_MEANT,
-    Targets,
+    RevisitTargets,
     captures_named,
     is_named_by_id_alone,
 )
@@ -36,7 +36,7 @@ from pinakes.errors import (
 from pinakes.row_store.port import RowStore
 
 from .choices import Choice
-from .landed_revisits import Change, ChangedRevisits
+from .landed_revisits import ChangedRevisits, RevisitChange
 from .providing import places_of
 from .references import Referrer, Referrers, place_of
 from .repointing import OriginalPlace, read_at, repointings
@@ -128,7 +128,7 @@ class _Obstacles:
             is_full = original not in self._promoted
             new = places_of(self._rows, {key: original})[key] if is_full else body
         place = (row.offset, row.inner_offset)
-        changes = {place: Change(body, capture.facts.payload_sha256, new)}
+        changes = {place: RevisitChange(body, capture.facts.payload_sha256, new)}
         changing = ChangedRevisits(changes, {}, self._files, act=_ACT)
         changing.require_changeable(OriginalPlace(name, *place))
 
@@ -137,7 +137,7 @@ class _Obstacles:
             self._rows, [row.row_key for _, row, _ in found.landed if row.row_key is not None]
         )
         originals = get_captures(self._rows, sorted({one.original for one in found.landed}))
-        targets = Targets(self._rows, captures_named(self._rows, revisits.values()))
+        targets = RevisitTargets(self._rows, captures_named(self._rows, revisits.values()))
         for name, row, original in found.landed:
             if row.row_key in found.landed_ours:
                 continue  # its checksum says which body it means

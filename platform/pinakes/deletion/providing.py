@@ -27,7 +27,7 @@ from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.record import Record
 
 from .choices import Choice
-from .landed_revisits import Change, change_revisits
+from .landed_revisits import RevisitChange, change_revisits
 from .references import Referrer, Referrers, place_of
 from .repointing import OriginalPlace, Repointing
 
@@ -75,7 +75,9 @@ def _provide_landed(
         new = {key: one for key in keys if (one := originals[key]) is not None}
         places = places_of(act.rows, new) if new else {}
         changes = {
-            key: Change(place_of(collection, body), body.facts.payload_sha256, places.get(key))
+            key: RevisitChange(
+                place_of(collection, body), body.facts.payload_sha256, places.get(key)
+            )
             for key, body in ((key, captures[one]) for key, one in keys.items())
         }
         change_revisits(collection, name, changes, act)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pinakes.catalog.captures import Capture, get_captures, placed_by
+from pinakes.catalog.captures import CaptureRow, get_captures, placed_by
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.run.collection import Collection
@@ -23,7 +23,7 @@ from pinakes.warc.revisit import is_ours
 
 from .repointing import OriginalPlace
 
-Bodies = Mapping[bytes, tuple[Capture, Capture]]
+Bodies = Mapping[bytes, tuple[CaptureRow, CaptureRow]]
 
 
 class Referrer(NamedTuple):
@@ -45,7 +45,7 @@ class Referrers:
 
     ours: list[Referrer] = field(default_factory=list)
     landed: list[Referrer] = field(default_factory=list)
-    bodies: dict[bytes, Capture] = field(default_factory=dict)
+    bodies: dict[bytes, CaptureRow] = field(default_factory=dict)
     landed_ours: set[bytes] = field(default_factory=set)
 
     @property
@@ -84,7 +84,7 @@ def with_bodies(rows: RowStore, originals: Iterable[bytes]) -> Bodies:
     }
 
 
-def as_full(row: SidecarRow, original: Capture) -> SidecarRow:
+def as_full(row: SidecarRow, original: CaptureRow) -> SidecarRow:
     """The row of a crawler's revisit as that of a record with the body that it refers to."""
     facts, mark = original.facts, original.dedupe
     digest = parse_digest(facts.payload_sha256 or "")
@@ -98,7 +98,7 @@ def as_full(row: SidecarRow, original: Capture) -> SidecarRow:
     )
 
 
-def place_of(collection: Collection, capture: Capture) -> OriginalPlace:
+def place_of(collection: Collection, capture: CaptureRow) -> OriginalPlace:
     """Where a capture of the collection is now.  Raises UnresolvedReference: nowhere."""
     entry = collection.entries.get(capture.facts.archive_file)
     placed = placed_by(capture, entry) if entry is not None else None
@@ -109,7 +109,7 @@ def place_of(collection: Collection, capture: Capture) -> OriginalPlace:
 
 
 def is_proven_ours(
-    files: ArchiveFiles, revisit: OriginalPlace, collection: Collection, body: Capture
+    files: ArchiveFiles, revisit: OriginalPlace, collection: Collection, body: CaptureRow
 ) -> bool:
     """Whether the record at a place is a revisit of ours that a body gives back.
 

@@ -17,7 +17,7 @@ from pinakes.catalog.crawl_rows import (
     REMOVED,
     REMOVING,
 )
-from pinakes.catalog.reference_finder import Reference
+from pinakes.catalog.reference_finder import CrossCrawlReference
 from pinakes.errors import Conflict, PinakesError
 
 REFUSE, PROMOTE, FORCE, WITHDRAW = "refuse", "promote", "force", "withdraw"
@@ -98,8 +98,8 @@ class DeletionReport:
     promoted: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)
     repointed: list[str] = field(default_factory=list)
-    references: list[Reference] = field(default_factory=list)
-    dangling: list[Reference] = field(default_factory=list)
+    references: list[CrossCrawlReference] = field(default_factory=list)
+    dangling: list[CrossCrawlReference] = field(default_factory=list)
     superseded: list[str] = field(default_factory=list)
     was_purged: bool = False
     before: tuple[str, str] | None = None
@@ -158,7 +158,7 @@ class DeletionReport:
         before = noted.get("before")
         self.before = (before[0], before[1]) if before is not None else None
         self.is_provided = noted.get("is_provided", True)
-        self.dangling = [Reference(**one) for one in noted.get("dangling", ())]
+        self.dangling = [CrossCrawlReference(**one) for one in noted.get("dangling", ())]
 
 
 # --- captures
@@ -189,7 +189,7 @@ class WithdrawalRequest:
         return cls(**{**fields, "targets": tuple(fields["targets"])})
 
 
-class StoredGeneration(NamedTuple):
+class GenerationToWithdraw(NamedTuple):
     """A stored file that holds bytes to be withdrawn."""
 
     file: str
@@ -215,7 +215,7 @@ class WithdrawalReport:
     repointed: list[str] = field(default_factory=list)
     unprovided: list[tuple[str, str]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    generations: list[StoredGeneration] = field(default_factory=list)
+    generations: list[GenerationToWithdraw] = field(default_factory=list)
     records: int = 0
     problems: list[PinakesError] = field(default_factory=list)
     refused_in: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.captures import COLUMNS, TABLE, Capture, decode_capture, get_captures
+from pinakes.catalog.captures import COLUMNS, TABLE, CaptureRow, decode_capture, get_captures
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import read_entries, scan_entries
 from pinakes.catalog.lookup import INDEXED, scan_digest, scan_scopes
@@ -35,29 +35,29 @@ _BATCH_ROWS = 500
 _SIDECAR_ERRORS = (InputRefused, MalformedRecord)
 
 
-class Target(NamedTuple):
+class WithdrawalTarget(NamedTuple):
     """A capture to withdraw, and as what it was asked for; `by_digest`: with all its content."""
 
-    capture: Capture
+    capture: CaptureRow
     asked: str
     by_digest: bool
 
 
-class Targets(NamedTuple):
+class WithdrawalTargets(NamedTuple):
     """By collection, and row key in it; `problems`: what is landing or leaving now."""
 
-    by_collection: dict[str, dict[bytes, Target]]
+    by_collection: dict[str, dict[bytes, WithdrawalTarget]]
     problems: list[PinakesError]
 
 
-def find_targets(rows: RowStore, queries: Iterable[str]) -> Targets:
+def find_targets(rows: RowStore, queries: Iterable[str]) -> WithdrawalTargets:
     """The captures that were asked for, in all collections; those withdrawn before as well.
 
     Raises:
         ConfigError: a malformed digest, or one that captures are not known by.
         InputRefused: nothing is known by one of them.
     """
-    by_collection: dict[str, dict[bytes, Target]] = defaultdict(dict)
+    by_collection: dict[str, dict[bytes, WithdrawalTarget]] = defaultdict(dict)
     problems: list[PinakesError] = []
     for query in queries:
         found = iter(_targets_of(rows, query))
@@ -77,14 +77,14 @@ def find_targets(rows: RowStore, queries: Iterable[str]) -> Targets:
                     problems.append(unknown_file(name))
         if not known:
             raise InputRefused(f"{query}: no such capture is in the store")
-    return Targets(by_collection, problems)
+    return WithdrawalTargets(by_collection, problems)
 
 
 def require_all_found(
     rows: RowStore,
     archive: ArchiveReader,
     queries: Sequence[str],
-    found: Targets,
+    found: WithdrawalTargets,
 ) -> Iterator[PinakesError]:
     """Ask all stored files for records that were asked for, and that rows did not lead to.
 
@@ -152,19 +152,19 @@ class _Asked:
         return has_body and not self._digests.isdisjoint(digests)
 
 
-def _targets_of(rows: RowStore, query: str) -> Iterator[Target]:
+def _targets_of(rows: RowStore, query: str) -> Iterator[WithdrawalTarget]:
     if resembles_digest(query):
         digest = parse_digest(query)
         if digest is None or digest.algorithm not in INDEXED:
             raise ConfigError(f"{query}: give a whole digest by sha1 or sha256")
         for capture in _captures_with(rows, digest):
-            yield Target(capture, query, by_digest=True)
+            yield WithdrawalTarget(capture, query, by_digest=True)
         return
     for capture in _captures_named(rows, query):
-        yield Target(capture, query, by_digest=False)
+        yield WithdrawalTarget(capture, query, by_digest=False)
 
 
-def _captures_named(rows: RowStore, query: str) -> Iterator[Capture]:
+def _captures_named(rows: RowStore, query: str) -> Iterator[CaptureRow]:
     """The capture that this is, else those of the URL, also hidden ones."""
     if _is_capture(query):
         yield from get_captures(rows, [query.encode("ascii")]).values()
@@ -183,7 +183,7 @@ def _is_capture(query: str) -> bool:
     return True
 
 
-def _captures_with(rows: RowStore, digest: Digest) -> Iterator[Capture]:
+def _captures_with(rows: RowStore, digest: Digest) -> Iterator[CaptureRow]:
     for scope in list(scan_scopes(rows)):
         found = scan_digest(rows, scope, digest)
         while batch := list(islice(found, _BATCH_ROWS)):

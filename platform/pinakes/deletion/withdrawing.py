@@ -35,13 +35,13 @@ from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import RowStore
 from pinakes.warc.tombstone import Inscription
 
-from .capture_references import Survey, is_refused, survey_targets
+from .capture_references import ReferenceSurvey, is_refused, survey_targets
 from .changed_rows import settle_left
 from .choices import Choice, choose
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
 from .providing import provide_for
-from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
-from .targets import Target, Targets, find_targets, require_all_found
+from .requests import GenerationToWithdraw, WithdrawalReport, WithdrawalRequest
+from .targets import WithdrawalTarget, WithdrawalTargets, find_targets, require_all_found
 
 
 class Withdrawer:
@@ -73,7 +73,7 @@ class Withdrawer:
         yield from self._planned(request, targets, self._refusing(request, targets))
 
     def _planned(
-        self, request: WithdrawalRequest, targets: Targets, refusing: Sequence[str]
+        self, request: WithdrawalRequest, targets: WithdrawalTargets, refusing: Sequence[str]
     ) -> Iterator[WithdrawalReport]:
         for name in sorted(targets.by_collection):
             report = WithdrawalReport(name)
@@ -83,7 +83,7 @@ class Withdrawer:
             report.refused_in = tuple(other for other in refusing if other != name)
             yield report
 
-    def _targets_of(self, request: WithdrawalRequest) -> Targets:
+    def _targets_of(self, request: WithdrawalRequest) -> WithdrawalTargets:
         targets = find_targets(self._rows, request.targets)
         if targets.problems and not targets.by_collection:
             raise targets.problems[0]
@@ -92,7 +92,7 @@ class Withdrawer:
         )
         return targets
 
-    def _refusing(self, request: WithdrawalRequest, targets: Targets) -> list[str]:
+    def _refusing(self, request: WithdrawalRequest, targets: WithdrawalTargets) -> list[str]:
         """Those of several collections in which it has to be refused; one alone judges itself."""
         if len(targets.by_collection) == 1:
             return []
@@ -138,7 +138,9 @@ class Withdrawer:
                 if not report.is_complete:
                     break
 
-    def _landed_meanwhile(self, request: WithdrawalRequest, before: Targets) -> list[PinakesError]:
+    def _landed_meanwhile(
+        self, request: WithdrawalRequest, before: WithdrawalTargets
+    ) -> list[PinakesError]:
         """What was asked for, and has landed since it was looked for.
 
         A landing writes its rows before it asks whether its bytes are refused: so of two acts at
@@ -164,7 +166,7 @@ class Withdrawer:
         return request
 
     def _withdraw_in(
-        self, act: Act, request: WithdrawalRequest, targets: Mapping[bytes, Target]
+        self, act: Act, request: WithdrawalRequest, targets: Mapping[bytes, WithdrawalTarget]
     ) -> WithdrawalReport:
         report = WithdrawalReport(act.collection, act=act.name)
         with act:
@@ -191,10 +193,10 @@ class Withdrawer:
     def _survey(
         self,
         collection: Collection,
-        targets: Mapping[bytes, Target],
+        targets: Mapping[bytes, WithdrawalTarget],
         request: WithdrawalRequest,
         report: WithdrawalReport,
-    ) -> tuple[Survey, Choice]:
+    ) -> tuple[ReferenceSurvey, Choice]:
         """What is concerned, and what becomes of references; noted in the report."""
         found = survey_targets(
             self._rows, collection, dict(targets), request.references, self._proven
@@ -219,7 +221,8 @@ class Withdrawer:
             collection.entries[one.archive_file].stored_name for one in found.references.landed
         }
         report.generations = [
-            StoredGeneration(stored, self._archive.size(stored) or 0) for stored in sorted(going)
+            GenerationToWithdraw(stored, self._archive.size(stored) or 0)
+            for stored in sorted(going)
         ]
         choice = choose(
             self._rows, collection, found.references.all, lambda one: one.key in found.targets
@@ -232,7 +235,7 @@ class Withdrawer:
         self,
         act: Act,
         request: WithdrawalRequest,
-        targets: Mapping[bytes, Target],
+        targets: Mapping[bytes, WithdrawalTarget],
         report: WithdrawalReport,
     ) -> None:
         settle_left(act, release=True)
@@ -255,7 +258,7 @@ class Withdrawer:
             except ONE_FILE_ONLY as problem:
                 report.problems.append(problem)
 
-    def _note(self, act: Act, request: WithdrawalRequest, found: Survey) -> None:
+    def _note(self, act: Act, request: WithdrawalRequest, found: ReferenceSurvey) -> None:
         """Note all records as withdrawn: from here on no reader is given one of them."""
         files = [name for name in sorted(found.ordinals) if found.going(name)]
         entries = read_entries(self._rows, files)

@@ -44,7 +44,7 @@ class ExportedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class CrawlContents:
     """A crawl at one moment: its files, sorted."""
 
     crawl: CrawlEntry
@@ -66,7 +66,7 @@ class Contents:
         return sum(file.size for file in self.files)
 
 
-def read_contents(store: RowStore, crawl: str) -> Contents:
+def read_contents(store: RowStore, crawl: str) -> CrawlContents:
     """What the crawl has now.  Round trips: one for each file.
 
     Raises:
@@ -87,7 +87,7 @@ def read_contents(store: RowStore, crawl: str) -> Contents:
         {file.archive_file: file.current.outside_name for file in stored},
     )
     files = tuple(_exported(store, file, names[file.archive_file]) for file in stored)
-    return Contents(crawl=entry, files=files)
+    return CrawlContents(crawl=entry, files=files)
 
 
 def member_names(
@@ -146,7 +146,7 @@ def plain_name(name: str) -> str:
     return plain[-_LONGEST_NAME:]
 
 
-def require_unchanged(store: RowStore, contents: Contents) -> None:
+def require_unchanged(store: RowStore, contents: CrawlContents) -> None:
     """Raise Conflict if the crawl is not what it was; InputRefused if it has no files left."""
     if read_contents(store, contents.crawl.crawl).files != contents.files:
         raise Conflict(

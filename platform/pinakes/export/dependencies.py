@@ -19,7 +19,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.captures import Capture, get_captures
+from pinakes.catalog.captures import CaptureRow, get_captures
 from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.page_lists import package_of
 from pinakes.catalog.payloads import have_one_body
@@ -38,14 +38,14 @@ _BATCH = 500
 _NAMED = 3
 
 
-class Judged(NamedTuple):
+class JudgedRevisit(NamedTuple):
     """A revisit; `body` is the capture whose body it gets where the crawl stands alone, None: it
     stays; `needs` are the archive files of other crawls that it needs otherwise.  Where it may mean
     several bodies, it is not certain that this is the one."""
 
     row: SidecarRow
     is_resolved: bool
-    body: Capture | None = None
+    body: CaptureRow | None = None
     needs: tuple[str, ...] = ()
     is_certain: bool = True
 
@@ -91,7 +91,9 @@ def unresolved(entry: FileEntry, row: SidecarRow) -> UnresolvedReference:
     )
 
 
-def judge_revisits(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> Iterator[Judged]:
+def judge_revisits(
+    store: RowStore, archive: ArchiveReader, entry: FileEntry
+) -> Iterator[JudgedRevisit]:
     """Yield every revisit of a stored file, in order.  Cost: that of `iter_referring`."""
     crawl = crawl_of(entry.archive_file)
     referring = iter_referring(store, archive, entry)
@@ -101,39 +103,39 @@ def judge_revisits(store: RowStore, archive: ArchiveReader, entry: FileEntry) ->
         yield from (judge(one, originals, crawl) for one in batch)
 
 
-def judge(referring: Referring, originals: Mapping[bytes, Capture], crawl: str) -> Judged:
+def judge(referring: Referring, originals: Mapping[bytes, CaptureRow], crawl: str) -> JudgedRevisit:
     """What becomes of a revisit; `originals` are those of targets that are revisits of ours."""
     row, targets = referring.row, referring.targets
     if not targets:
-        return Judged(row, is_resolved=False)
+        return JudgedRevisit(row, is_resolved=False)
     target = targets[0]
     is_own = _is_of(target, crawl)
     if row.is_replaced:
         body = target
     elif any(_is_of(one, crawl) and not one.is_duplicate for one in targets):
-        return Judged(row, is_resolved=True)
+        return JudgedRevisit(row, is_resolved=True)
     else:
         found = originals.get(_marked(target) or b"") if target.is_duplicate else target
         if found is None:
-            return Judged(row, is_resolved=False)
+            return JudgedRevisit(row, is_resolved=False)
         body = found
         if is_own and not _is_of(body, crawl):
-            return Judged(row, is_resolved=True)
+            return JudgedRevisit(row, is_resolved=True)
         if is_own:
-            return Judged(row, is_resolved=True, body=body)
+            return JudgedRevisit(row, is_resolved=True, body=body)
     if is_own:
-        return Judged(row, is_resolved=True)
+        return JudgedRevisit(row, is_resolved=True)
     files = dict.fromkeys((target.facts.archive_file, body.facts.archive_file))
     needs = tuple(name for name in files if crawl_of(name) != crawl)
     is_certain = row.is_replaced or have_one_body(targets)
-    return Judged(row, is_resolved=True, body=body, needs=needs, is_certain=is_certain)
+    return JudgedRevisit(row, is_resolved=True, body=body, needs=needs, is_certain=is_certain)
 
 
-def _is_of(capture: Capture, crawl: str) -> bool:
+def _is_of(capture: CaptureRow, crawl: str) -> bool:
     return crawl_of(capture.facts.archive_file) == crawl
 
 
-def _marked(capture: Capture) -> bytes | None:
+def _marked(capture: CaptureRow) -> bytes | None:
     """The original of a revisit of ours, by the mark of its capture."""
     mark = capture.dedupe
     if not capture.is_duplicate or mark is None or mark.refers_to_key is None:

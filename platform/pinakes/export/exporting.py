@@ -30,12 +30,12 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.file_progress import Advance, no_advance
 from pinakes.warc.source import Source
 
-from .contents import Contents, ExportedFile, read_contents, require_unchanged
+from .contents import CrawlContents, ExportedFile, read_contents, require_unchanged
 from .dependencies import Dependencies, read_dependencies, requires_of
 from .members import ARCHIVE, count_lines, write_index, write_pages
 from .signatures import OnProblem, scan_signed, write_signed
 from .standalone import filled_file
-from .wacz_file import Member, WaczFile, hash_written, write_description
+from .wacz_file import Member, WaczWriter, hash_written, write_description
 
 _PIECE_BYTES = 1 << 20
 
@@ -71,7 +71,7 @@ class ExportReport:
     sha256: str | None = None
 
 
-class Exporter:
+class WaczExporter:
     """Writes WACZ files of crawls; reads the store and changes nothing in it."""
 
     def __init__(
@@ -123,7 +123,7 @@ class Exporter:
         on_total(report.archive_bytes)
         with written_aside(target) as file:
             moment = datetime.fromtimestamp(contents.written_ms / 1000, timezone.utc)
-            out = WaczFile(file, moment, self._space.folder)
+            out = WaczWriter(file, moment, self._space.folder)
             try:
                 with self._unless_changed(contents):
                     self._write(out, contents, request, report, moment, advance)
@@ -138,7 +138,7 @@ class Exporter:
         self._at("published")
         return report
 
-    def _survey(self, request: ExportRequest) -> tuple[Contents, ExportReport]:
+    def _survey(self, request: ExportRequest) -> tuple[CrawlContents, ExportReport]:
         contents = read_contents(self._rows, request.crawl)
         for name in iter_unknown_files(self._rows, self._archive, request.crawl):
             raise Conflict(
@@ -149,7 +149,7 @@ class Exporter:
         with self._unless_changed(contents):
             return contents, self._report(contents, request)
 
-    def _report(self, contents: Contents, request: ExportRequest) -> ExportReport:
+    def _report(self, contents: CrawlContents, request: ExportRequest) -> ExportReport:
         found = read_dependencies(self._rows, self._archive, contents.entries)
         if request.standalone and found.unresolved:
             raise _cannot_stand_alone(found)
@@ -170,7 +170,7 @@ class Exporter:
         return report
 
     @contextmanager
-    def _unless_changed(self, contents: Contents) -> Iterator[None]:
+    def _unless_changed(self, contents: CrawlContents) -> Iterator[None]:
         """What cannot be read or written because the crawl changed is a Conflict that says so."""
         try:
             yield
@@ -182,8 +182,8 @@ class Exporter:
 
     def _write(
         self,
-        out: WaczFile,
-        contents: Contents,
+        out: WaczWriter,
+        contents: CrawlContents,
         request: ExportRequest,
         report: ExportReport,
         moment: datetime,
@@ -212,7 +212,7 @@ class Exporter:
         self._describe(out, contents, report, moment)
         self._at("described")
 
-    def _write_file(self, out: WaczFile, file: ExportedFile) -> None:
+    def _write_file(self, out: WaczWriter, file: ExportedFile) -> None:
         """The bytes as they are; Raises DigestMismatch if they are not those that were written."""
         with (
             self._archive.open(file.stored_name) as stored,
@@ -223,7 +223,7 @@ class Exporter:
         if (out.last.size, out.last.sha256) != (file.size, file.sha256):
             raise _not_what_was_written(file.stored_name)
 
-    def _write_filled(self, out: WaczFile, file: ExportedFile) -> bool:
+    def _write_filled(self, out: WaczWriter, file: ExportedFile) -> bool:
         """The file with its revisits of others full; False, and nothing, where it has none."""
         name = file.stored_name
         with filled_file(self._rows, self._archive, file.entry) as filled:
@@ -245,7 +245,7 @@ class Exporter:
             return True
 
     def _describe(
-        self, out: WaczFile, contents: Contents, report: ExportReport, moment: datetime
+        self, out: WaczWriter, contents: CrawlContents, report: ExportReport, moment: datetime
     ) -> None:
         more: dict[str, object] = {"title": contents.crawl.crawl}
         if contents.crawl.facts.description:

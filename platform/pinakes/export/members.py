@@ -20,7 +20,7 @@ from pinakes.catalog.cdx_lines import iter_stored_cdx_lines
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.package_documents import Document, iter_documents, open_document
 from pinakes.catalog.page_lists import is_page_list, page_object
-from pinakes.catalog.pages import Page, pages_of
+from pinakes.catalog.pages import PageCapture, pages_of
 from pinakes.errors import MalformedRecord, PinakesError
 from pinakes.index.cdx_lines import iter_cdx_lines
 from pinakes.index.cdxj import CdxLine, encode_no_utf8, format_cdxj
@@ -30,7 +30,7 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 
 from .contents import ExportedFile, plain_name
-from .wacz_file import Member, WaczFile
+from .wacz_file import Member, WaczWriter
 
 ARCHIVE = "archive/"
 INDEX = "indexes/index.cdx"
@@ -46,7 +46,7 @@ def count_lines(archive: ArchiveReader, files: Iterable[ExportedFile]) -> int:
 
 
 def write_index(
-    out: WaczFile,
+    out: WaczWriter,
     archive: ArchiveReader,
     files: Iterable[ExportedFile],
     filled: Mapping[str, Member],
@@ -63,7 +63,7 @@ def write_index(
     return write_lines(out, lines, space)
 
 
-def write_lines(out: WaczFile, lines: Iterable[CdxLine], space: SortSpace) -> int:
+def write_lines(out: WaczWriter, lines: Iterable[CdxLine], space: SortSpace) -> int:
     """Write the member of these lines, which come in any order; how many lines."""
     encoded = (f"{format_cdxj(line)}\n".encode("utf-8", "surrogateescape") for line in lines)
     in_order = sort_outside_memory(encoded, space=space)
@@ -78,7 +78,7 @@ def write_lines(out: WaczFile, lines: Iterable[CdxLine], space: SortSpace) -> in
 
 
 def _lines(
-    out: WaczFile,
+    out: WaczWriter,
     archive: ArchiveReader,
     file: ExportedFile,
     filled: Member | None,
@@ -113,7 +113,7 @@ def kept_lists(archive: ArchiveReader, entries: Iterable[FileEntry]) -> dict[str
 
 
 def write_pages(
-    out: WaczFile, archive: ArchiveReader, entries: Sequence[FileEntry], space: SortSpace
+    out: WaczWriter, archive: ArchiveReader, entries: Sequence[FileEntry], space: SortSpace
 ) -> int:
     """Write the members below `pages/`; the number of pages that were listed for want of a list."""
     lists = kept_lists(archive, entries)
@@ -127,7 +127,7 @@ def write_pages(
     return made
 
 
-def write_made_pages(out: WaczFile, pages: Iterable[Page]) -> int:
+def write_made_pages(out: WaczWriter, pages: Iterable[PageCapture]) -> int:
     """Write `pages.jsonl` of these captures; how many."""
     made = 0
     with out.member(f"{FOLDER}{MAIN}") as file:
@@ -173,7 +173,7 @@ def without_header(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n"
 
 
-def _listed(page: Page) -> dict[str, object]:
+def _listed(page: PageCapture) -> dict[str, object]:
     second = page.second
     day = "-".join((second[:4], second[4:6], second[6:8]))
     return {

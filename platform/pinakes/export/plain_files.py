@@ -14,7 +14,7 @@ from pathlib import Path
 from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.archive_store.located import open_place, size_at
 from pinakes.catalog.cdx_lines import iter_row_lines
-from pinakes.catalog.pages import Page, first_captures, page_of
+from pinakes.catalog.pages import PageCapture, first_captures, page_of
 from pinakes.catalog.requests import iter_rows
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.write.rewriting import refuse_equal_names
@@ -31,7 +31,7 @@ from pinakes.warc.source import Source
 
 from .contents import plain_name
 from .members import ARCHIVE, write_lines, write_made_pages
-from .wacz_file import Described, WaczFile, hash_written, write_description
+from .wacz_file import Described, WaczWriter, hash_written, write_description
 
 _CRAWL = "files"
 _PIECE_BYTES = 1 << 20
@@ -54,7 +54,7 @@ class FilesExporter:
         self._moment = moment
         self._space = space
         self._on_problem = on_problem
-        self._pages: Spool[Page] = Spool(space=space)
+        self._pages: Spool[PageCapture] = Spool(space=space)
 
     def export(
         self, places: Sequence[str], target: Path, advance: Advance = no_advance
@@ -70,7 +70,7 @@ class FilesExporter:
             raise InputRefused("no archive files: nothing to write", file=str(target))
         refuse_equal_names(places)
         with written_aside(target) as file:
-            out = WaczFile(file, self._moment, self._space.folder)
+            out = WaczWriter(file, self._moment, self._space.folder)
             try:
                 described = self._write(out, places, target, advance)
                 out.close()
@@ -81,7 +81,7 @@ class FilesExporter:
             return described._replace(size=size, sha256=sha256)
 
     def _write(
-        self, out: WaczFile, places: Sequence[str], target: Path, advance: Advance
+        self, out: WaczWriter, places: Sequence[str], target: Path, advance: Advance
     ) -> Described:
         total = 0
         lines: Spool[CdxLine] = Spool(space=self._space)
@@ -97,7 +97,7 @@ class FilesExporter:
         write_description(out, {"title": target.stem}, moment=self._moment, software=self._software)
         return Described(len(places), captures, total)
 
-    def _copy(self, out: WaczFile, place: str, name: str) -> None:
+    def _copy(self, out: WaczWriter, place: str, name: str) -> None:
         with (
             open_place(place) as source,
             out.member(f"{ARCHIVE}{name}", size_at(place)) as member,

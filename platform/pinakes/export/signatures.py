@@ -27,7 +27,7 @@ from pinakes.warc.file_names import PACKAGE
 from pinakes.warc.packages.datapackage import LONGEST_DATAPACKAGE
 
 from .contents import member_names
-from .wacz_file import WaczFile
+from .wacz_file import WaczWriter
 
 FOLDER = "signed/"
 _NAMES = {
@@ -37,7 +37,7 @@ _NAMES = {
 """What follows the place of both: of the digest, and of what was signed."""
 
 
-class Signed(NamedTuple):
+class SignedPackage(NamedTuple):
     """A signature, and the `datapackage.json` whose digest it has."""
 
     datapackage: Document
@@ -53,7 +53,7 @@ def _is_signing(path: str) -> bool:
 
 def scan_signed(
     archive: ArchiveReader, entries: Iterable[FileEntry], on_problem: OnProblem
-) -> list[Signed]:
+) -> list[SignedPackage]:
     """What was signed, in the order of the files; `on_problem` gets what does not hold or cannot
     be read.  Memory: one `datapackage.json` at a time."""
     documents = list(iter_documents(archive, entries, _is_signing))
@@ -66,7 +66,7 @@ def _signed(
     documents: Iterable[Document],
     by_place: dict[tuple[str, str], Document],
     on_problem: OnProblem,
-) -> Iterator[Signed]:
+) -> Iterator[SignedPackage]:
     for digest in documents:
         place, end = _split(digest.path)
         if end not in _NAMES:
@@ -80,7 +80,7 @@ def _signed(
                 raise DigestMismatch("what it signs is not there")  # noqa: TRY301
             if said != {hashlib.sha256(_read(archive, datapackage)).hexdigest()}:
                 raise DigestMismatch("its signature is of another datapackage.json")  # noqa: TRY301
-            yield Signed(datapackage, digest)
+            yield SignedPackage(datapackage, digest)
         except (DigestMismatch, MalformedRecord) as problem:
             why = f"{problem.message}: kept among its documents only"
             on_problem(type(problem)(why, file=f"{digest.package}/{digest.path}"))
@@ -123,9 +123,9 @@ def _read(archive: ArchiveReader, document: Document) -> bytes:
     return read_document(archive, document, most_bytes=LONGEST_DATAPACKAGE) or b""
 
 
-def write_signed(out: WaczFile, archive: ArchiveReader, signed: Iterable[Signed]) -> None:
+def write_signed(out: WaczWriter, archive: ArchiveReader, signed: Iterable[SignedPackage]) -> None:
     """Write the members below `signed/`."""
-    pairs: dict[str, Signed] = {}
+    pairs: dict[str, SignedPackage] = {}
     for one in signed:
         stem = _stem(one)
         pairs[f"{stem}/{one.digest.path}" if stem in pairs else stem] = one
@@ -136,7 +136,7 @@ def write_signed(out: WaczFile, archive: ArchiveReader, signed: Iterable[Signed]
         out.write(f"{FOLDER}{stems[place]}.datapackage-digest", _read(archive, one.digest))
 
 
-def _stem(signed: Signed) -> str:
+def _stem(signed: SignedPackage) -> str:
     """A path whose last part names the package, or what it has kept of another."""
     package = signed.digest.package.removesuffix(PACKAGE)
     inner = _split(signed.digest.path)[0].rstrip("/")

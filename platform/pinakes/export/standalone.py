@@ -14,15 +14,15 @@ from heapq import merge
 from operator import attrgetter
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.captures import Capture, placed_by
+from pinakes.catalog.captures import CaptureRow, placed_by
 from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.revisit_targets import SEVERAL_MEANT
 from pinakes.dedupe.archive_files import ArchiveFiles, StoredFiles
-from pinakes.dedupe.references.originals import Originals, Place, Wanted
+from pinakes.dedupe.references.originals import FullRecordPlace, Originals, Wanted
 from pinakes.dedupe.write.full_records import is_given_back
 from pinakes.dedupe.write.replaced_records import ReplacedRecords
 from pinakes.dedupe.write.restore import RestoreCount, restorations
-from pinakes.deletion.landed_revisits import Change, ChangedRevisits
+from pinakes.deletion.landed_revisits import ChangedRevisits, RevisitChange
 from pinakes.deletion.repointing import OriginalPlace
 from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.file_states import FileState
@@ -33,7 +33,7 @@ from pinakes.warc.changed_revisit import revisit_of_ours
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .dependencies import Judged, judge_revisits, unresolved
+from .dependencies import JudgedRevisit, judge_revisits, unresolved
 
 ACT = "export-wacz"
 """In the field of a crawler's revisit that was made full: always this, so that the same crawl gives
@@ -48,8 +48,8 @@ class FilledFile:
         files: ArchiveFiles,
         ours: Originals,
         wanted: frozenset[tuple[int, int]],
-        theirs: dict[tuple[int, int], Change],
-        ordinals: dict[int, Change | None],
+        theirs: dict[tuple[int, int], RevisitChange],
+        ordinals: dict[int, RevisitChange | None],
     ) -> None:
         """`wanted` are the places of ours, `ordinals` are those of all, None of ours."""
         self._files = files
@@ -118,18 +118,20 @@ def filled_file(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> It
 
 
 def _filled(
-    files: ArchiveFiles, entries: dict[str, FileEntry], judged: Iterable[Judged]
+    files: ArchiveFiles, entries: dict[str, FileEntry], judged: Iterable[JudgedRevisit]
 ) -> FilledFile:
     ours, wanted = Originals(), set()
-    theirs: dict[tuple[int, int], Change] = {}
-    ordinals: dict[int, Change | None] = {}
+    theirs: dict[tuple[int, int], RevisitChange] = {}
+    ordinals: dict[int, RevisitChange | None] = {}
     for row, _, body, *_ in judged:
         if body is None:
             continue
         at = row.offset, row.inner_offset
         place = _place(body, entries[body.facts.archive_file])
         if not row.is_replaced:
-            theirs[at] = ordinals[row.ordinal] = Change(place, body.facts.payload_sha256, None)
+            theirs[at] = ordinals[row.ordinal] = RevisitChange(
+                place, body.facts.payload_sha256, None
+            )
             continue
         ordinals[row.ordinal] = None
         wanted.add(at)
@@ -138,11 +140,11 @@ def _filled(
             name = Wanted(row.refers_uri, second)
             facts = body.facts
             ours.want(name)
-            ours.note_place(name, Place(*place, facts.record_id, facts.payload_size))
+            ours.note_place(name, FullRecordPlace(*place, facts.record_id, facts.payload_size))
     return FilledFile(files, ours, frozenset(wanted), theirs, ordinals)
 
 
-def _place(body: Capture, entry: FileEntry) -> OriginalPlace:
+def _place(body: CaptureRow, entry: FileEntry) -> OriginalPlace:
     placed = placed_by(body, entry) if entry.state is FileState.STORED else None
     if placed is None:
         raise UnresolvedReference(f"no place is known of {body.key!r}: run fsck")

@@ -28,7 +28,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, cast
 
-from pinakes.warc.packages.zip_members import Part
+from pinakes.warc.packages.zip_members import PartialFile
 from pinakes.warc.source import Source
 
 _READABLE = 0o100644 << 16
@@ -37,7 +37,7 @@ _PIECE_BYTES = 1 << 20
 _NOT_IN_NAMES = re.compile("[^-a-z0-9._]")
 
 
-class Resource(NamedTuple):
+class PackageResource(NamedTuple):
     """A member as `datapackage.json` has it."""
 
     name: str
@@ -78,7 +78,7 @@ class MemberFile(io.RawIOBase):
         return self._sha256.hexdigest()
 
 
-class WaczFile:
+class WaczWriter:
     """A WACZ file over an open, empty file that is left open.  Not for several threads."""
 
     def __init__(self, file: BinaryIO, moment: datetime, folder: Path | None = None) -> None:
@@ -89,7 +89,7 @@ class WaczFile:
         self._time = max(moment.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
         self._names: set[str] = set()
-        self.resources: list[Resource] = []
+        self.resources: list[PackageResource] = []
 
     @contextmanager
     def member(self, path: str, size: int | None = None) -> Iterator[MemberFile]:
@@ -128,17 +128,19 @@ class WaczFile:
 
     def read(self, member: Member) -> Source:
         """The bytes of a member; read them while no other is being written."""
-        part = cast("BinaryIO", Part(self._file, member.start, member.size, package=self._file))
+        part = cast(
+            "BinaryIO", PartialFile(self._file, member.start, member.size, package=self._file)
+        )
         return Source(part, name=member.path, size=member.size)
 
-    def _resource(self, member: Member) -> Resource:
+    def _resource(self, member: Member) -> PackageResource:
         """Names are those of Frictionless: lower case, no two alike."""
         stem = _NOT_IN_NAMES.sub("-", member.path.rpartition("/")[2].lower())
         name, number = stem, 2
         while name in self._names:
             name, number = f"{stem}-{number}", number + 1
         self._names.add(name)
-        return Resource(name, member.path, f"sha256:{member.sha256}", member.size)
+        return PackageResource(name, member.path, f"sha256:{member.sha256}", member.size)
 
     def close(self) -> None:
         """Write the directory."""
@@ -165,7 +167,7 @@ class Described(NamedTuple):
 
 
 def write_description(
-    out: WaczFile, more: Mapping[str, object], *, moment: datetime, software: str
+    out: WaczWriter, more: Mapping[str, object], *, moment: datetime, software: str
 ) -> None:
     """Write both members; `more` are further fields, such as the title."""
     package: dict[str, object] = {

@@ -27,7 +27,7 @@ class Named(Protocol):
     def target_uri(self) -> str | None: ...
 
 
-class Names(NamedTuple):
+class RecordNames(NamedTuple):
     """The same of a record."""
 
     record_id: str | None
@@ -35,10 +35,10 @@ class Names(NamedTuple):
     target_uri: str | None
 
 
-def names_of(record: Record) -> Names:
+def names_of(record: Record) -> RecordNames:
     """How a record is named, and names others."""
     to = strip_brackets(record.header.field(WARC_CONCURRENT_TO_KEY))
-    return Names(record.record_id, to, record.target_uri)
+    return RecordNames(record.record_id, to, record.target_uri)
 
 
 def are_beside(asked: Named, answer: Named) -> bool:

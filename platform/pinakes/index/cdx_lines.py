@@ -18,7 +18,7 @@ from pinakes.hbase_schema.capture_cells import REVISIT_MIME, cdx_digest
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.record import Record
 
-from .beside import BESIDE_RECORDS, Names, are_beside, names_of
+from .beside import BESIDE_RECORDS, RecordNames, are_beside, names_of
 from .cdxj import CdxLine
 from .post_query import request_query, with_query
 from .scan import CAPTURE_TYPES
@@ -31,12 +31,12 @@ SHARED_MEMBER = "several records share one gzip member, and this capture is not 
 
 
 class _Request(NamedTuple):
-    names: Names
+    names: RecordNames
     query: str
 
 
 class _Held(NamedTuple):
-    names: Names
+    names: RecordNames
     line: CdxLine
     is_answer: bool
 

@@ -94,7 +94,7 @@ class _Runs(Generic[T]):
     def __init__(self, key: Callable[[T], Any], folder: Path | None) -> None:
         self._key = key
         self._folder = folder
-        self._levels: list[list[Run[T]]] = []
+        self._levels: list[list[SortedRun[T]]] = []
 
     def __bool__(self) -> bool:
         return bool(self._levels)
@@ -103,7 +103,7 @@ class _Runs(Generic[T]):
         if level == len(self._levels):
             self._levels.append([])
         runs = self._levels[level]
-        run: Run[T] = Run(self._folder)
+        run: SortedRun[T] = SortedRun(self._folder)
         runs.append(run)
         run.extend(items)
         if len(runs) == _FAN_IN:
@@ -123,7 +123,7 @@ class _Runs(Generic[T]):
                 run.close()
 
 
-class Run(Generic[T]):
+class SortedRun(Generic[T]):
     """Items in a temporary file, in the order given; may be read any number of times."""
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -178,7 +178,7 @@ class Spool(Generic[T]):
         self._item_bytes = item_bytes
         self._room = space.memory_bytes
         self._newest: list[T] = []
-        self._run: Run[T] | None = None
+        self._run: SortedRun[T] | None = None
 
     def append(self, item: T) -> None:
         """Keep one more item."""
@@ -186,7 +186,7 @@ class Spool(Generic[T]):
         self._room -= self._item_bytes(item)
         if self._room < 0:
             if self._run is None:
-                self._run = Run(self._space.folder)
+                self._run = SortedRun(self._space.folder)
             self._run.extend(self._newest)
             self._newest = []
             self._room = self._space.memory_bytes

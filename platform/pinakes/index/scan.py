@@ -27,7 +27,7 @@ from pinakes.warc.header import Header, strip_brackets
 from pinakes.warc.reader import Item
 from pinakes.warc.record import DamagedStretch, Record
 
-from .beside import BESIDE_RECORDS, Names, are_beside, names_of
+from .beside import BESIDE_RECORDS, RecordNames, are_beside, names_of
 from .eligibility import METHOD, RecordFacts, skip_reason
 from .manifest import ManifestLine
 
@@ -82,7 +82,7 @@ def _mark_method(line: ManifestLine, header: Header, request: Record) -> Manifes
     if line.skip is not None or line.type is not None:
         return line
     to = strip_brackets(header.field(WARC_CONCURRENT_TO_KEY))
-    capture = Names(line.record_id, to, line.target_uri)
+    capture = RecordNames(line.record_id, to, line.target_uri)
     return line._replace(skip=METHOD) if are_beside(names_of(request), capture) else line
 
 

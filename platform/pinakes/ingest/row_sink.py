@@ -46,7 +46,7 @@ RowSinks = Callable[[Held], AbstractContextManager[RowSink]]
 """A sink for the landing that has this claim."""
 
 
-class StoredRows:
+class DirectRows:
     """Puts rows into the row store at once."""
 
     batch_rows = 10_000
@@ -65,7 +65,7 @@ def stored_rows(store: RowStore) -> RowSinks:
     """The default sinks: `mutate`, one batch after the other."""
 
     @contextmanager
-    def sink(_: Held) -> Iterator[StoredRows]:
-        yield StoredRows(store)
+    def sink(_: Held) -> Iterator[DirectRows]:
+        yield DirectRows(store)
 
     return sink

@@ -23,7 +23,7 @@ LINE_ENDS_LIMIT_BYTES = 64
 _PIECE_BYTES = 1 << 20
 
 
-class Piece(NamedTuple):
+class ArcPiece(NamedTuple):
     """Readable bytes: from the content of the member at `offset`, at `inner`; or raw file bytes.
 
     An uncompressed file counts as one member at 0.
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
     data: bytes | memoryview
 
 
-class Run(NamedTuple):
+class ReadablePlace(NamedTuple):
     """The place of a stretch of readable bytes; it may span several members."""
 
     raw: bool
@@ -60,7 +60,7 @@ class Run(NamedTuple):
         yield from _take_pieces(stream, self.size)
 
 
-def readable_pieces(source: Source, start: int = 0) -> Iterator[Piece]:
+def readable_pieces(source: Source, start: int = 0) -> Iterator[ArcPiece]:
     """The readable bytes of a file, from first to last; memory of one piece.
 
     From `start` on, where a member begins; in an uncompressed file any byte.
@@ -68,20 +68,20 @@ def readable_pieces(source: Source, start: int = 0) -> Iterator[Piece]:
     at = start
     if compression_of(source) is None:
         for view in source.pieces(at, source.size):
-            yield Piece(False, 0, at, view)
+            yield ArcPiece(False, 0, at, view)
             at += len(view)
         return
     while at < source.size:
         stream = MemberStream(source, at)
         while stream.peek(1):
             offset, inner = stream.place()
-            yield Piece(False, offset, inner, stream.take(_PIECE_BYTES))
+            yield ArcPiece(False, offset, inner, stream.take(_PIECE_BYTES))
         if stream.damage is None:
             return
         at = find_next_record(source, stream.resume_from, members=True, arc=True)
         start = stream.damaged_from
         for view in source.pieces(start, at):
-            yield Piece(True, start, 0, view)
+            yield ArcPiece(True, start, 0, view)
             start += len(view)
 
 
@@ -92,9 +92,9 @@ class ArcBytes:
         self._source = source
         self._compressed = compression_of(source) is not None
         self._pieces = readable_pieces(source)
-        self._piece: Piece | None = None
+        self._piece: ArcPiece | None = None
 
-    def take_until(self, record: Record | None) -> list[Run]:
+    def take_until(self, record: Record | None) -> list[ReadablePlace]:
         """The bytes up to the record (None: the end of the file).
 
         Raises:
@@ -143,7 +143,7 @@ class ArcBytes:
             return record.offset, record.inner_offset
         return 0, record.offset
 
-    def _next(self) -> Piece | None:
+    def _next(self) -> ArcPiece | None:
         if self._piece is None:
             self._piece = next(self._pieces, None)
         return self._piece
@@ -153,9 +153,9 @@ class _Gap:
     """The runs between two records, collected from pieces."""
 
     def __init__(self) -> None:
-        self.runs: list[Run] = []
+        self.runs: list[ReadablePlace] = []
 
-    def add(self, piece: Piece, count: int) -> None:
+    def add(self, piece: ArcPiece, count: int) -> None:
         if not count:
             return
         data = piece.data[:count]
@@ -166,7 +166,9 @@ class _Gap:
                 line_ends = (line_ends + _line_ends(data))[:LINE_ENDS_LIMIT_BYTES]
             self.runs[-1] = last._replace(size=last.size + count, line_ends=line_ends)
         else:
-            self.runs.append(Run(piece.raw, piece.offset, piece.inner, count, _line_ends(data)))
+            self.runs.append(
+                ReadablePlace(piece.raw, piece.offset, piece.inner, count, _line_ends(data))
+            )
 
 
 def _line_ends(data: bytes | memoryview) -> bytes:
@@ -174,7 +176,7 @@ def _line_ends(data: bytes | memoryview) -> bytes:
     return start[: len(start) - len(start.lstrip(b"\r\n"))]
 
 
-def rest_of(piece: Piece, taken: int) -> Piece | None:
+def rest_of(piece: ArcPiece, taken: int) -> ArcPiece | None:
     """What is left of a piece of which so many bytes are taken; None where nothing is."""
     if taken == len(piece.data):
         return None
@@ -202,14 +204,14 @@ class ArcRecord(NamedTuple):
     after: bytes
 
 
-class Stretch(NamedTuple):
+class NonRecordBytes(NamedTuple):
     """Readable bytes that are not a record, and why."""
 
-    run: Run
+    run: ReadablePlace
     reason: str
 
 
-def iter_parts(source: Source) -> Iterator[ArcRecord | Stretch]:
+def iter_parts(source: Source) -> Iterator[ArcRecord | NonRecordBytes]:
     """Records and stretches in file order: together, all readable bytes.
 
     Raises:
@@ -232,8 +234,8 @@ def iter_parts(source: Source) -> Iterator[ArcRecord | Stretch]:
 
 
 def _divide(
-    record: Record | None, gap: list[Run], reason: str | None
-) -> Iterator[ArcRecord | Stretch]:
+    record: Record | None, gap: list[ReadablePlace], reason: str | None
+) -> Iterator[ArcRecord | NonRecordBytes]:
     """The record before a gap with the line ends that close it; then the rest of the gap."""
     after = b""
     if record is not None:
@@ -245,7 +247,7 @@ def _divide(
         yield ArcRecord(record, after)
         reason = reason or next((finding.message for finding in record.findings), None)
     for run in gap:
-        yield Stretch(run, reason or "line ends that belong to no record")
+        yield NonRecordBytes(run, reason or "line ends that belong to no record")
 
 
 def findings_of(record: Record) -> list[Finding]:

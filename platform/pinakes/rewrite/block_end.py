@@ -26,7 +26,7 @@ from pinakes.warc.record import MemoryBody, Record, with_block
 from pinakes.warc.source import IN_MEMORY_BYTES
 from pinakes.warc.write import RECORD_END
 
-from .file_parts import Bytes, Part, stretch_of
+from .file_parts import Bytes, FilePart, stretch_of
 
 TAIL_BYTES = 4096
 Fits = Callable[[int], "bool | None"]
@@ -68,7 +68,7 @@ def last_bytes(pieces: Iterator[bytes | memoryview], count: int) -> tuple[int, b
 class _Body:
     """The first `size` bytes of a region that is too large for memory."""
 
-    def __init__(self, region: Part, size: int) -> None:
+    def __init__(self, region: FilePart, size: int) -> None:
         self._region = region
         self.size = size
 
@@ -82,7 +82,7 @@ def usable_length(header: Header) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def with_size(record: Record, region: Part | None, size: int) -> Record:
+def with_size(record: Record, region: FilePart | None, size: int) -> Record:
     """The record with the first `size` bytes of a region as its block, or else with its own."""
     header = record.header
     if region is None:

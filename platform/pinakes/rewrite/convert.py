@@ -43,14 +43,21 @@ from pinakes.warc.source import Source
 from pinakes.warc.write import format_header, name_record
 
 from . import arc_fields
-from .arc_bytes import ArcRecord, Stretch, findings_of, iter_parts, readable_pieces, refuse_warc
+from .arc_bytes import (
+    ArcRecord,
+    NonRecordBytes,
+    findings_of,
+    iter_parts,
+    readable_pieces,
+    refuse_warc,
+)
 
 RULES = "1"
 """Changes when the same ARC gives other bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class ArcSurvey:
     """Facts about an ARC file, read once from start to end before it is converted."""
 
     name: str
@@ -68,10 +75,10 @@ class Converted(NamedTuple):
 
     header: bytes
     block: Iterable[bytes | memoryview]
-    part: ArcRecord | Stretch | None
+    part: ArcRecord | NonRecordBytes | None
 
 
-def survey_arc(source: Source) -> Survey:
+def survey_arc(source: Source) -> ArcSurvey:
     """Read an ARC file once, for its checksums.
 
     Raises:
@@ -89,7 +96,7 @@ def survey_arc(source: Source) -> Survey:
     for piece in readable_pieces(source):
         readable.update(piece.data)
         readable_bytes += len(piece.data)
-    return Survey(
+    return ArcSurvey(
         name=base_name(source.name),
         compressed=compression_of(source) is not None,
         size_bytes=source.size,
@@ -100,7 +107,7 @@ def survey_arc(source: Source) -> Survey:
     )
 
 
-def iter_converted(source: Source, survey: Survey) -> Iterator[Converted]:
+def iter_converted(source: Source, survey: ArcSurvey) -> Iterator[Converted]:
     """The WARC records for an ARC file, the warcinfo first; lazily.
 
     A block may be read until the next record is taken.  At the end, the checksum of the
@@ -114,7 +121,7 @@ def iter_converted(source: Source, survey: Survey) -> Iterator[Converted]:
     carried = hashlib.sha256()
     for ordinal, part in enumerate(iter_parts(source)):
         identity = (survey.sha256, str(ordinal))
-        if isinstance(part, Stretch):
+        if isinstance(part, NonRecordBytes):
             yield _convert_stretch(source, part, identity, survey.date, carried)
         else:
             yield _convert_record(part, identity, carried)
@@ -125,7 +132,7 @@ def iter_converted(source: Source, survey: Survey) -> Iterator[Converted]:
         )
 
 
-def _warcinfo(survey: Survey) -> Converted:
+def _warcinfo(survey: ArcSurvey) -> Converted:
     block = "".join(
         f"{name}: {value}\r\n"
         for name, value in (
@@ -227,7 +234,11 @@ def _content_type(record: Record, uri: str) -> str:
 
 
 def _convert_stretch(
-    source: Source, part: Stretch, identity: tuple[str, str], date: str, carried: hashlib._Hash
+    source: Source,
+    part: NonRecordBytes,
+    identity: tuple[str, str],
+    date: str,
+    carried: hashlib._Hash,
 ) -> Converted:
     run = part.run
     sha1, sha256 = hashlib.sha1(usedforsecurity=False), hashlib.sha256()

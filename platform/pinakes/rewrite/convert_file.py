@@ -21,8 +21,8 @@ from pinakes.warc.record import DamagedStretch, Finding, Record
 from pinakes.warc.source import Source
 from pinakes.warc.write import gzip_member, record_pieces
 
-from .arc_bytes import ArcRecord, Stretch, findings_of, readable_pieces
-from .convert import Survey, iter_converted, survey_arc, warc_name
+from .arc_bytes import ArcRecord, NonRecordBytes, findings_of, readable_pieces
+from .convert import ArcSurvey, iter_converted, survey_arc, warc_name
 from .new_file import WOULD_WRITE, NewFiles, write_checked
 
 _WARCINFO_LIMIT_BYTES = 1 << 16
@@ -147,7 +147,7 @@ class Conversion:
             "verified_bytes": self.verified_bytes,
         }
 
-    def count(self, part: ArcRecord | Stretch | None, *, compressed: bool) -> None:
+    def count(self, part: ArcRecord | NonRecordBytes | None, *, compressed: bool) -> None:
         if isinstance(part, ArcRecord):
             name = part.record.type
             self.records[name] = self.records.get(name, 0) + 1
@@ -226,7 +226,9 @@ def rebuild_file(warc: str, folder: Path) -> Path:
     return target
 
 
-def warc_pieces(source: Source, survey: Survey, result: Conversion) -> Iterator[bytes | memoryview]:
+def warc_pieces(
+    source: Source, survey: ArcSurvey, result: Conversion
+) -> Iterator[bytes | memoryview]:
     """The bytes of the WARC file; counted in `result` while they are read."""
     for converted in iter_converted(source, survey):
         result.count(converted.part, compressed=survey.compressed)

@@ -21,13 +21,13 @@ from pinakes.warc.record import DamagedStretch, MemoryBody, Record
 from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import IN_MEMORY_BYTES, Source
 
-from .arc_bytes import Piece, Run, readable_pieces, rest_of
+from .arc_bytes import ArcPiece, ReadablePlace, readable_pieces, rest_of
 
 Bytes = bytes | memoryview
 _CLOSING_BYTES = 4
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """`size` bytes of content, which `pieces` gives, again with each call.
 
     `item` is what they begin with; None for line ends before the first record, and for those behind
@@ -39,7 +39,7 @@ class Part(NamedTuple):
     pieces: Callable[[], Iterable[Bytes]]
 
 
-def iter_parts(source: Source) -> Iterator[Part]:
+def iter_parts(source: Source) -> Iterator[FilePart]:
     """The parts of a file in order; with the memory of a record of up to `IN_MEMORY_BYTES`.
 
     Raises:
@@ -53,7 +53,7 @@ def iter_parts(source: Source) -> Iterator[Part]:
         whole = _whole_content(item)
         if whole is not None and _is_next(source, item, len(whole), following):
             # The reader has just proven that nothing but this lies between the two.
-            yield Part(item, len(whole), _once_more(whole))
+            yield FilePart(item, len(whole), _once_more(whole))
             walk = None
         else:
             if walk is None:
@@ -62,7 +62,7 @@ def iter_parts(source: Source) -> Iterator[Part]:
         item = following
 
 
-def _apart(part: Part) -> Iterator[Part]:
+def _apart(part: FilePart) -> Iterator[FilePart]:
     """A part; of a revisit that replaced a record, more line ends than close it apart from it.
 
     The record that it is made into again has the checksum that the revisit names, so that nothing
@@ -73,13 +73,13 @@ def _apart(part: Part) -> Iterator[Part]:
     if isinstance(item, Record) and is_ours(item.header):
         size = min(size, len(item.header.raw) + item.block_size + _CLOSING_BYTES)
     if 0 < size < part.size:
-        yield Part(item, size, lambda: stretch_of(part, 0, size))
-        yield Part(None, part.size - size, lambda: stretch_of(part, size, part.size))
+        yield FilePart(item, size, lambda: stretch_of(part, 0, size))
+        yield FilePart(None, part.size - size, lambda: stretch_of(part, size, part.size))
     elif part.size:
         yield part
 
 
-def stretch_of(part: Part, start: int, end: int) -> Iterator[Bytes]:
+def stretch_of(part: FilePart, start: int, end: int) -> Iterator[Bytes]:
     """The bytes `[start, end)` of a part, in pieces."""
     at = 0
     for piece in part.pieces():
@@ -124,9 +124,9 @@ class _Walk:
         self._source = source
         self._is_plain = compression_of(source) is None
         self._pieces = readable_pieces(source, start)
-        self._rest: Piece | None = None
+        self._rest: ArcPiece | None = None
 
-    def take_until(self, item: Item | None, following: Item | None) -> Part:
+    def take_until(self, item: Item | None, following: Item | None) -> FilePart:
         """The bytes from here, where `item` begins, up to the one that follows, or the end."""
         taken = _Taken()
         place = self._place(following)
@@ -144,7 +144,7 @@ class _Walk:
             raise _damaged(self._source, following.offset, _why_unread(item, following))
         return taken.part(item, self._source)
 
-    def _left(self) -> Iterator[Piece]:
+    def _left(self) -> Iterator[ArcPiece]:
         while True:
             piece = self._rest if self._rest is not None else next(self._pieces, None)
             self._rest = None
@@ -165,26 +165,26 @@ class _Taken:
     """Bytes of one part: their place, and themselves up to `IN_MEMORY_BYTES`."""
 
     def __init__(self) -> None:
-        self._run: Run | None = None
+        self._run: ReadablePlace | None = None
         self._kept: list[bytes] = []
 
-    def add(self, piece: Piece, count: int) -> None:
+    def add(self, piece: ArcPiece, count: int) -> None:
         if not count:
             return
-        run = self._run or Run(False, piece.offset, piece.inner, 0, b"")
+        run = self._run or ReadablePlace(False, piece.offset, piece.inner, 0, b"")
         self._run = run._replace(size=run.size + count)
         if self._run.size <= IN_MEMORY_BYTES:
             self._kept.append(bytes(piece.data[:count]))
         else:
             self._kept.clear()
 
-    def part(self, item: Item | None, source: Source) -> Part:
+    def part(self, item: Item | None, source: Source) -> FilePart:
         run = self._run
         if run is None:
-            return Part(item, 0, tuple)
+            return FilePart(item, 0, tuple)
         if run.size <= IN_MEMORY_BYTES:
-            return Part(item, run.size, _once_more(b"".join(self._kept)))
-        return Part(item, run.size, lambda: run.pieces(source))
+            return FilePart(item, run.size, _once_more(b"".join(self._kept)))
+        return FilePart(item, run.size, lambda: run.pieces(source))
 
 
 def _why_unread(item: Item | None, following: Item | None) -> str:

@@ -27,7 +27,7 @@ from pinakes.warc.source import IN_MEMORY_BYTES, Source
 from pinakes.warc.write import gzip_member
 
 from .arc_bytes import findings_of, readable_pieces
-from .file_parts import Bytes, Part, equal_blocks
+from .file_parts import Bytes, FilePart, equal_blocks
 
 MakeMember = Callable[[int, Iterable[Bytes]], Iterable[Bytes]]
 """Gives the member of a content of so many bytes, in pieces; lazy."""
@@ -87,7 +87,9 @@ class Content(NamedTuple):
     sha256: str
 
 
-def iter_members(parts: Iterable[Part], form: MemberForm, *, threads: int = 1) -> Iterator[Bytes]:
+def iter_members(
+    parts: Iterable[FilePart], form: MemberForm, *, threads: int = 1
+) -> Iterator[Bytes]:
     """The new file's bytes in pieces, the same with any number of threads.
 
     Memory: a few times `IN_MEMORY_BYTES` a thread.
@@ -103,12 +105,12 @@ def iter_members(parts: Iterable[Part], form: MemberForm, *, threads: int = 1) -
 
 
 def _iter_threaded(
-    parts: Iterable[Part], form: MemberForm, pool: ThreadPoolExecutor, most: int
+    parts: Iterable[FilePart], form: MemberForm, pool: ThreadPoolExecutor, most: int
 ) -> Iterator[Bytes]:
     makers = _Makers(form)
     under_way: deque[Future[list[Bytes]]] = deque()
     for batch in _batches(parts):
-        if isinstance(batch, Part):
+        if isinstance(batch, FilePart):
             # Its pieces are read from the file, which is this thread's.
             while under_way:
                 yield from under_way.popleft().result()
@@ -121,7 +123,7 @@ def _iter_threaded(
         yield from under_way.popleft().result()
 
 
-def _batches(parts: Iterable[Part]) -> Iterator[Part | list[tuple[int, list[Bytes]]]]:
+def _batches(parts: Iterable[FilePart]) -> Iterator[FilePart | list[tuple[int, list[Bytes]]]]:
     """Contents in memory, some at a time: a task costs as much as a small record."""
     batch: list[tuple[int, list[Bytes]]] = []
     size = 0

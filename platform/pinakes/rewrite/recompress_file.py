@@ -19,7 +19,7 @@ from pinakes.warc.record import DamagedStretch, Finding
 from pinakes.warc.source import Source
 
 from .arc_bytes import findings_of
-from .file_parts import Bytes, Part, iter_parts
+from .file_parts import Bytes, FilePart, iter_parts
 from .new_file import WOULD_WRITE, NewFiles, write_checked
 from .recompress import Content, MemberForm, iter_members, require_same
 
@@ -89,7 +89,7 @@ class Recompression:
         self.target, self.outcome = self.file, outcome
         return self
 
-    def count(self, part: Part) -> None:
+    def count(self, part: FilePart) -> None:
         item = part.item
         if isinstance(item, DamagedStretch):
             message = f"{part.size} bytes kept unchanged: {item.reason}"
@@ -240,7 +240,7 @@ class _Sample:
         self._random = random.Random(_SEED)  # noqa: S311  it draws records
         self.records = self.drawn_bytes = self.all_bytes = 0
 
-    def drawn(self, parts: Iterator[Part]) -> Iterator[Part]:
+    def drawn(self, parts: Iterator[FilePart]) -> Iterator[FilePart]:
         for part in parts:
             self.all_bytes += part.size
             if self._random.random() < self._probability:
@@ -249,7 +249,7 @@ class _Sample:
                 yield part
 
 
-def _parts(source: Source, result: Recompression) -> Iterator[Part]:
+def _parts(source: Source, result: Recompression) -> Iterator[FilePart]:
     for part in iter_parts(source):
         result.count(part)
         yield part

@@ -37,7 +37,7 @@ from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
 
 from .block_end import TAIL_BYTES, block_size, fits, last_bytes, usable_length, with_size
-from .file_parts import Bytes, Part, stretch_of
+from .file_parts import Bytes, FilePart, stretch_of
 from .header_mends import REMOVED, HeaderChange, mended_header
 from .replace import Replacement, bytes_behind, replacement_of, require_rewritable
 from .shared_members import HARMLESS, holds_line_ends_only
@@ -187,7 +187,7 @@ class _Walk:
         own = self._replacement(record, old, new, region, end)
         return Repair(record, old.chunks, changes, left, [own]), takes_next
 
-    def _doubt(self, record: Record, region: Part, *, is_plain: bool) -> None:
+    def _doubt(self, record: Record, region: FilePart, *, is_plain: bool) -> None:
         promised = usable_length(record.header)
         if is_plain and promised is not None and promised > region.size:
             self._doubtful_end = record.offset + len(record.header.raw) + promised
@@ -226,18 +226,18 @@ class _Walk:
             return self._source.size
         return following.offset
 
-    def _region(self, record: Record, end: int) -> Part:
+    def _region(self, record: Record, end: int) -> FilePart:
         """All that lies behind the header: block, line ends, and what else there is."""
         source, skipped = self._source, len(record.header.raw)
         start, length = record.offset, end - record.offset
         if compression_at(source, start) is None:
             at = start + skipped
-            return Part(record, end - at, lambda: source.pieces(at, end))
+            return FilePart(record, end - at, lambda: source.pieces(at, end))
         size = sum(map(len, iter_slice(source, start, length)))
-        content = Part(record, size, lambda: iter_slice(source, start, length))
-        return Part(record, size - skipped, lambda: stretch_of(content, skipped, size))
+        content = FilePart(record, size, lambda: iter_slice(source, start, length))
+        return FilePart(record, size - skipped, lambda: stretch_of(content, skipped, size))
 
-    def _block_size(self, record: Record, region: Part, *, maybe_cut: bool) -> int | None:
+    def _block_size(self, record: Record, region: FilePart, *, maybe_cut: bool) -> int | None:
         _, tail = last_bytes(iter(region.pieces()), TAIL_BYTES)
         return block_size(
             region.size,
@@ -267,7 +267,7 @@ class _Walk:
         return new, changes, errors_of(Subject.of(new), self._source, by_reader=False)
 
     def _replacement(
-        self, record: Record, old: Record, new: Record, region: Part | None, end: int
+        self, record: Record, old: Record, new: Record, region: FilePart | None, end: int
     ) -> Replacement:
         source, header = self._source, new.header.raw
         pieces = chain((header,), old.chunks())
@@ -284,7 +284,7 @@ def _is_kept(record: Record) -> bool:
     return Subject.of(record).version is None or is_ours(record.header)
 
 
-def _framing_changes(region: Part, size: int, *, surplus: bool) -> Iterator[HeaderChange]:
+def _framing_changes(region: FilePart, size: int, *, surplus: bool) -> Iterator[HeaderChange]:
     """How the record is closed, if that is not by two CRLF."""
     closing = b"".join(stretch_of(region, size, min(region.size, size + 64)))
     if closing != RECORD_END:

@@ -32,7 +32,7 @@ _PASSES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class RepairNote:
     """A change, or an error that is left (`after` is None then), at a place of the old file."""
 
     file: str
@@ -74,7 +74,7 @@ class Repairing:
 def repair_file(
     place: str,
     folder: Path,
-    tell: Callable[[Told], None],
+    tell: Callable[[RepairNote], None],
     *,
     dry_run: bool = False,
     advance: Advance = no_advance,
@@ -119,7 +119,7 @@ def repair_file(
     return result
 
 
-def _count(repair: Repair, result: Repairing, tell: Callable[[Told], None]) -> None:
+def _count(repair: Repair, result: Repairing, tell: Callable[[RepairNote], None]) -> None:
     item = repair.item
     inner = 0
     if isinstance(item, Record):
@@ -131,7 +131,7 @@ def _count(repair: Repair, result: Repairing, tell: Callable[[Told], None]) -> N
     result.left += len(repair.left)
 
     def say(code: str, field: str, before: str, after: str | None) -> None:
-        told = Told(
+        told = RepairNote(
             file=result.file,
             offset=item.offset,
             inner_offset=inner,

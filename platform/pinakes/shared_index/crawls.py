@@ -25,7 +25,7 @@ from pinakes.hbase_schema.seen_keys import opening_of
 from pinakes.index.external_sort import SortSpace
 from pinakes.row_store.port import RowStore
 
-from .gathered import Gathered, WaczNumbers
+from .gathered import GatheredDigests, WaczNumbers
 from .keys import ListedFile
 
 
@@ -56,7 +56,7 @@ class SharedCrawls:
         wants_of: Callable[[str | None], Wants | None],
         digests: str,
         space: SortSpace,
-    ) -> Gathered:
+    ) -> GatheredDigests:
         """What these crawls have, to be read once.
 
         `admits` and `gives` are the access rules (see `OriginalFinder`), `wants_of` has the
@@ -65,7 +65,7 @@ class SharedCrawls:
         finder = OriginalFinder(
             store, files, collection=self.collection, crawl=ALL_OPEN, admits=admits, gives=gives
         )
-        return Gathered(
+        return GatheredDigests(
             finder.iter_candidates(),
             self.states,
             self.waczs,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pinakes.catalog.crawl_rows import COMMITTED, OPEN
 from pinakes.errors import Conflict, StoreUnavailable
 
-from .gathered import Gathered, Given, WaczNumbers
+from .gathered import CrawlDigest, GatheredDigests, WaczNumbers
 from .keys import (
     ALL_COUNTS,
     CANCELED,
@@ -64,7 +64,7 @@ class Exported:
     """Crawls that are no longer in the index, since the collection does not have them."""
 
 
-class Exporter:
+class IndexExporter:
     """Writes crawls of one collection: those of `counts`, with what Browsertrix counts of them.
 
     `withheld` are crawls of the collection that nobody may refer to, whoever wrote them; `openings`
@@ -104,7 +104,7 @@ class Exporter:
         self._marks: dict[str, Mark] = {}
         self._evictions = 0
 
-    def export(self, gathered: Gathered, *, whole: bool) -> Exported:
+    def export(self, gathered: GatheredDigests, *, whole: bool) -> Exported:
         """Write these crawls; `whole`: they are all that the collection has, and what is there of
         others is taken out: of those that earlier exports wrote, and of `withheld` ones that are
         committed there.
@@ -153,7 +153,7 @@ class Exporter:
 
     # Aside.
 
-    def _write_aside(self, gathered: Gathered, done: Exported) -> None:
+    def _write_aside(self, gathered: GatheredDigests, done: Exported) -> None:
         self._write_hashes(self._fields(gathered))
         for crawl, counts in self._counts.items():
             keys = self._keys_aside(crawl)
@@ -166,11 +166,11 @@ class Exporter:
                 self._made[keys.waczs] = at + len(some)
             done.digests[crawl] = self._made.get(keys.hashes, 0)
 
-    def _fields(self, gathered: Gathered) -> Iterator[tuple[bytes, bytes, bytes]]:
+    def _fields(self, gathered: GatheredDigests) -> Iterator[tuple[bytes, bytes, bytes]]:
         owners = self._aside + self._merged
         for item in gathered.items():
             name = digest_field(item.digest, self._spelling).encode("ascii", "replace")
-            if isinstance(item, Given):
+            if isinstance(item, CrawlDigest):
                 yield self._keys_aside(item.crawl).hashes, name, item.value
             else:
                 yield owners, name, item.crawl.encode("ascii")

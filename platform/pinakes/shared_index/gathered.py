@@ -17,21 +17,21 @@ from typing import NamedTuple
 from pinakes.catalog.copies import Copy
 from pinakes.catalog.crawl_rows import COMMITTED
 from pinakes.catalog.lookup import INDEXED
-from pinakes.catalog.originals import Candidate, Original
+from pinakes.catalog.originals import Original, OriginalCandidate
 from pinakes.catalog.reported import Report
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.index.external_sort import SortSpace, sort_outside_memory
 from pinakes.warc.dates import UNREADABLE_17, format_17, parse_date
 from pinakes.warc.digest import Digest, parse_digest
 
-from .keys import Entry, ListedFile, format_entry
+from .keys import DigestEntry, ListedFile, format_entry
 
 DECLARED, SHA256 = "declared", "sha256"
 _BODY, _ORIGINAL = range(2)
 _COMPUTED = ("stored", "dechunked")
 
 
-class Given(NamedTuple):
+class CrawlDigest(NamedTuple):
     """A digest, as text, that a crawl has."""
 
     crawl: str
@@ -80,7 +80,7 @@ class WaczNumbers:
         return 0
 
 
-class Gathered:
+class GatheredDigests:
     """What crawls have.
 
     `states` are the open and committed crawls, of which all are looked at; `crawls` those whose
@@ -91,7 +91,7 @@ class Gathered:
 
     def __init__(
         self,
-        candidates: Iterable[list[Candidate]],
+        candidates: Iterable[list[OriginalCandidate]],
         states: dict[str, str],
         waczs: WaczNumbers,
         *,
@@ -118,7 +118,7 @@ class Gathered:
         self.withheld = 0
         """Reported digests that are left out: by them, no look-up finds an original."""
 
-    def items(self) -> Iterator[Given | Owned]:
+    def items(self) -> Iterator[CrawlDigest | Owned]:
         """Entries and owners, by digest; lazy."""
         lines = sort_outside_memory(self._lines(), space=self._space)
         for _, group in groupby(lines, key=lambda line: line.digest):
@@ -134,7 +134,7 @@ class Gathered:
             else:
                 yield from self._of_report(crawl, report)
 
-    def _of_candidate(self, one: Candidate) -> Iterator[_Line]:
+    def _of_candidate(self, one: OriginalCandidate) -> Iterator[_Line]:
         for form in ("stored", "dechunked"):
             body = one.copy.sha256(form)
             sha1 = _sha1(one.copy, form) if body is not None else None
@@ -156,7 +156,7 @@ class Gathered:
         crawl = original.place.crawl
         is_open = int(self._states.get(crawl) != COMMITTED)
         size = original.location.length
-        entry = Entry(self._waczs.of(name), _shown(copy.time), copy.facts["url"], size)
+        entry = DigestEntry(self._waczs.of(name), _shown(copy.time), copy.facts["url"], size)
         rank = (is_open, choice, second, name, ordinal)
         yield from self._of_entry(_Line(key, _ORIGINAL, rank, crawl, text), entry)
 
@@ -170,9 +170,9 @@ class Gathered:
         rank = (2, 0, report.second, name, 0)
         key = f"{digest.algorithm}:{digest.hex}"
         line = _Line(key, _ORIGINAL, rank, crawl, str(digest))
-        yield from self._of_entry(line, Entry(self._waczs.of(name), time, seen.url, length))
+        yield from self._of_entry(line, DigestEntry(self._waczs.of(name), time, seen.url, length))
 
-    def _of_entry(self, line: _Line, entry: Entry) -> Iterator[_Line]:
+    def _of_entry(self, line: _Line, entry: DigestEntry) -> Iterator[_Line]:
         value = format_entry(entry)
         if value is not None:
             yield line._replace(value=value)
@@ -190,7 +190,7 @@ class Gathered:
         sha256 = parse_digest(facts.get("dechunked_sha256") or facts.get("payload_sha256") or "")
         return (sha256, str(sha256)) if sha256 is not None else None
 
-    def _of_digest(self, group: Iterator[_Line]) -> Iterator[Given | Owned]:
+    def _of_digest(self, group: Iterator[_Line]) -> Iterator[CrawlDigest | Owned]:
         bodies: set[str] = set()
         given: set[tuple[str, str]] = set()
         owned: set[str] = set()
@@ -204,7 +204,7 @@ class Gathered:
                 return
             if (line.crawl, line.text) not in given:
                 given.add((line.crawl, line.text))
-                yield Given(line.crawl, line.text, line.value)
+                yield CrawlDigest(line.crawl, line.text, line.value)
             if self._states[line.crawl] == COMMITTED and line.text not in owned:
                 owned.add(line.text)
                 yield Owned(line.text, line.crawl)

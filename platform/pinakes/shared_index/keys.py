@@ -35,7 +35,7 @@ class CrawlKeys(NamedTuple):
     counts: bytes
 
 
-class Entry(NamedTuple):
+class DigestEntry(NamedTuple):
     """The capture that has a digest: the number of its WACZ file in the crawl's list, its time (14
     digits, 17 with milliseconds), its URL, the bytes of its record."""
 
@@ -72,7 +72,7 @@ def parse_field(field: bytes) -> Digest:
     return digest
 
 
-def format_entry(entry: Entry) -> bytes | None:
+def format_entry(entry: DigestEntry) -> bytes | None:
     """The value of a digest; None if its URL cannot stand there: blanks part the fields, and
     clients read UTF-8."""
     text = f"{entry.wacz} {entry.time} {entry.url} {entry.size}"
@@ -82,7 +82,7 @@ def format_entry(entry: Entry) -> bytes | None:
         return None
 
 
-def parse_entry(value: bytes) -> Entry:
+def parse_entry(value: bytes) -> DigestEntry:
     """The entry of a value; Raises MalformedRecord.
 
     The documentation does not say how a date is written: the code writes its digits, and an ISO
@@ -100,7 +100,7 @@ def parse_entry(value: bytes) -> Entry:
     time = re.sub(r"[-:TZ.]", "", date)
     if not (14 <= len(time) <= 23 and parse_digits_date(time[:17]) is not None):
         raise MalformedRecord(f"not a date: {date!r}")
-    return Entry(int(number), time[:17], url, int(size))
+    return DigestEntry(int(number), time[:17], url, int(size))
 
 
 def format_listed(file: ListedFile) -> bytes:

@@ -33,7 +33,7 @@ _TOGETHER = 1000
 _MOST_LINE_BYTES = 1 << 20
 
 
-class Replaced(NamedTuple):
+class ReplacedCounts(NamedTuple):
     """How many lines an export wrote, and how many of an earlier one it took out."""
 
     lines: int
@@ -81,7 +81,7 @@ def export_lines(
     lines: Callable[[Collection[str]], Iterable[bytes]],
     *,
     token: str,
-) -> Replaced:
+) -> ReplacedCounts:
     """Make the lines of a collection's files those of its committed crawls; others stay.
 
     They are written aside, and put in by one transaction, whatever a recorder adds meanwhile.
@@ -103,7 +103,7 @@ def export_lines(
     finally:
         with suppress(StoreUnavailable):  # they expire
             server.send([("UNLINK", aside, stale)])
-    return Replaced(count, taken_out)
+    return ReplacedCounts(count, taken_out)
 
 
 def _commands(server: SharedServer, key: bytes, made: dict[bytes, int]) -> list[Command]:

@@ -46,7 +46,7 @@ from .field_names import (
 from .header import Header
 from .record import Record
 from .replaced_field import decode_line, encode_line
-from .revisit import Original, Unwritable, encoded, header_lines, index_fields, is_ours
+from .revisit import OriginalReference, Unwritable, encoded, header_lines, index_fields, is_ours
 
 CHANGED_FIELD = "Pinakes-Revisit"
 _REFERS_TO = (WARC_REFERS_TO, WARC_REFERS_TO_TARGET_URI, WARC_REFERS_TO_DATE)
@@ -128,7 +128,7 @@ def _start_of(record: Record, size: int) -> bytes:
     return start
 
 
-def repoint_revisit(record: Record, original: Original, *, act: str) -> bytes:
+def repoint_revisit(record: Record, original: OriginalReference, *, act: str) -> bytes:
     """The header and block of the revisit with a reference to another original.
 
     Raises:

@@ -29,7 +29,7 @@ _UNREADABLE = f"{REPLACED_FIELD} is not in a form this version can read"
 _HEX_DIGITS = frozenset("0123456789abcdef")
 
 
-class Replaced(NamedTuple):
+class ReplacedLines(NamedTuple):
     """The values of the field: lines added, the record's old checksum, old lines by index.
 
     Index 0 is the version line.
@@ -41,7 +41,7 @@ class Replaced(NamedTuple):
     lines: dict[int, bytes]
 
 
-def format_replaced(replaced: Replaced) -> bytes:
+def format_replaced(replaced: ReplacedLines) -> bytes:
     """The field's line, without a line end."""
     run, crc32, added, lines = replaced
     first = f"version=1; run={run}; crc32={crc32:08x}; added={added}"
@@ -72,7 +72,7 @@ def decode_line(text: str) -> bytes:
     return raw.replace(b"%20", b" ")
 
 
-def parse_replaced(value: str) -> Replaced:
+def parse_replaced(value: str) -> ReplacedLines:
     """Parse the value of the field.
 
     Raises:
@@ -94,7 +94,7 @@ def parse_replaced(value: str) -> Replaced:
         raise MalformedRecord(_UNREADABLE)
     if not _HEX_DIGITS.issuperset(crc32):
         raise MalformedRecord(_UNREADABLE)
-    return Replaced(named.get("run", ""), int(crc32, 16), added, lines)
+    return ReplacedLines(named.get("run", ""), int(crc32, 16), added, lines)
 
 
 def _number(text: str) -> int | None:

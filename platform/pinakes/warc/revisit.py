@@ -55,7 +55,7 @@ from .field_names import (
     WARC_TYPE_RAW,
 )
 from .header import Header
-from .replaced_field import REPLACED_FIELD, Replaced, format_replaced, parse_replaced
+from .replaced_field import REPLACED_FIELD, ReplacedLines, format_replaced, parse_replaced
 from .shapes import ShapedHeader
 
 IDENTICAL_PAYLOAD_1_0 = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
@@ -106,7 +106,7 @@ class Unwritable(Exception):
         self.reason = reason
 
 
-class Original(NamedTuple):
+class OriginalReference(NamedTuple):
     """A revisit's reference to its original, verbatim from the header of the original."""
 
     target_uri: str
@@ -115,7 +115,7 @@ class Original(NamedTuple):
     payload_digest: str
 
 
-def original_of(header: Header, stored_digest: Callable[[], Digest]) -> Original:
+def original_of(header: Header, stored_digest: Callable[[], Digest]) -> OriginalReference:
     """The reference to the record with this header.
 
     `stored_digest` returns the SHA-1 of its stored body.  It is called only if the record
@@ -134,11 +134,11 @@ def original_of(header: Header, stored_digest: Callable[[], Digest]) -> Original
     digest = declared or str(stored_digest())
     if not f"{uri}{date}{record_id}{digest}".isprintable() or " " in digest:
         raise Unwritable("original-unaddressable")
-    return Original(uri, date, record_id or None, digest)
+    return OriginalReference(uri, date, record_id or None, digest)
 
 
 def build_revisit(
-    header: Header, http_head: bytes, original: Original, *, run: str, crc32: int
+    header: Header, http_head: bytes, original: OriginalReference, *, run: str, crc32: int
 ) -> bytes:
     """The header and block of the revisit that replaces the record with this header.
 
@@ -177,14 +177,14 @@ def build_revisit(
         if old.strip() != values[at]:
             old_lines[at] = line
             lines[at] = written.strip() + b": " + values[at]
-    field = format_replaced(Replaced(run, crc32, len(added) + 1, old_lines))
+    field = format_replaced(ReplacedLines(run, crc32, len(added) + 1, old_lines))
     new = b"\r\n".join((*lines, *added, field, b"", b""))
     if _restore_lines(new, field[len(REPLACED_FIELD) + 2 :].decode("ascii")) != raw:
         raise Unwritable("not-reversible")
     return new + http_head
 
 
-def _added_lines(original: Original, version: bytes) -> list[bytes]:
+def _added_lines(original: OriginalReference, version: bytes) -> list[bytes]:
     profile = IDENTICAL_PAYLOAD_1_1 if version == b"WARC/1.1" else IDENTICAL_PAYLOAD_1_0
     record_id = f"{WARC_REFERS_TO}: <{original.record_id}>\n" if original.record_id else ""
     # Encoded at once; the values contain no line end (`original_of` checks that).

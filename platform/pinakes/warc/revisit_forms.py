@@ -32,8 +32,8 @@ from .field_names import (
 )
 from .header import Header
 from .replaced_field import is_bare
-from .revisit import Original, Unwritable, build_revisit, digest_of_block, encoded
-from .shapes import Shape, ShapedHeader
+from .revisit import OriginalReference, Unwritable, build_revisit, digest_of_block, encoded
+from .shapes import HeaderShape, ShapedHeader
 
 _BLANK = re.compile(rb"\{([0-9]+)\}")
 # Placeholders for values that `build_revisit` computes; they occur nowhere else in a header.
@@ -60,7 +60,7 @@ class RevisitForm(NamedTuple):
     length: int
 
     def fill(
-        self, header: ShapedHeader, http_head: bytes, original: Original, crc32: int
+        self, header: ShapedHeader, http_head: bytes, original: OriginalReference, crc32: int
     ) -> bytes | None:
         """Header and block of the revisit; None if `build_revisit` has to build it."""
         values = header.values()
@@ -85,9 +85,11 @@ class RevisitBuilder:
     def __init__(self, run: str) -> None:
         self._run = run
         # The shape is kept so that no other object gets its id.
-        self._forms: dict[int, tuple[Shape, RevisitForm | None]] = {}
+        self._forms: dict[int, tuple[HeaderShape, RevisitForm | None]] = {}
 
-    def build(self, header: Header, http_head: bytes, original: Original, *, crc32: int) -> bytes:
+    def build(
+        self, header: Header, http_head: bytes, original: OriginalReference, *, crc32: int
+    ) -> bytes:
         """As `build_revisit`.
 
         Raises:
@@ -99,7 +101,9 @@ class RevisitBuilder:
             raise Unwritable("header-long")
         return revisit
 
-    def _build(self, header: Header, http_head: bytes, original: Original, crc32: int) -> bytes:
+    def _build(
+        self, header: Header, http_head: bytes, original: OriginalReference, crc32: int
+    ) -> bytes:
         if isinstance(header, ShapedHeader):
             shape = header.shape
             known = self._forms.get(id(shape))
@@ -130,7 +134,9 @@ def form_of(header: ShapedHeader, *, run: str) -> RevisitForm | None:
         if name != WARC_TYPE_RAW and not (name == CONTENT_TYPE_RAW and shape.declares_http):
             lines[at] = line.partition(b": ")[0] + b": " + blanks[at]
     new_block, new_length, uri, date, record_id, crc32 = blanks[len(names) :]
-    original = Original(*(blank.decode() for blank in (uri, date, record_id, blanks[payload])))
+    original = OriginalReference(
+        *(blank.decode() for blank in (uri, date, record_id, blanks[payload]))
+    )
     blank_header = Header(b"\r\n".join((version, *lines, b"", b"")))
     try:
         revisit = build_revisit(blank_header, _HTTP_HEAD, original, run=run, crc32=_CRC32)

@@ -37,7 +37,7 @@ _VERSION = re.compile(rb"WARC/\d\.\d+\r\n")
 _LENGTH = re.compile(rb"[0-9]{1,18}\Z")
 
 
-class Shape(NamedTuple):
+class HeaderShape(NamedTuple):
     """A pattern, the group of each lower-case name in it, and what all matching headers share.
 
     `names` are the field names of the lines, lower-case and in order.
@@ -59,7 +59,7 @@ class ShapedHeader(Header):
 
     __slots__ = ("_digest", "_match", "_outline", "content_length", "shape")
 
-    def __init__(self, shape: Shape, match: re.Match[bytes], content_length: int) -> None:
+    def __init__(self, shape: HeaderShape, match: re.Match[bytes], content_length: int) -> None:
         self.raw = match[0]
         self._index = None
         self.shape = shape
@@ -128,11 +128,11 @@ class ShapeBook:
 
     def __init__(self, *, lessons: int = _LESSONS) -> None:
         """`lessons`: how many shapes it learns at most."""
-        self.shape: Shape | None = None
-        self._shapes: list[Shape] = []
+        self.shape: HeaderShape | None = None
+        self._shapes: list[HeaderShape] = []
         self._lessons = lessons
         # Which shape followed which: requests and responses alternate.
-        self._after: dict[int, Shape] = {}
+        self._after: dict[int, HeaderShape] = {}
         self._last = 0
 
     def read(self, data: bytes) -> ShapedHeader | None:
@@ -175,7 +175,7 @@ class ShapeBook:
             self._shapes = [shape, *self._shapes[: _SHAPES_KEPT - 1]]
 
 
-def shape_of(raw: bytes) -> Shape | None:
+def shape_of(raw: bytes) -> HeaderShape | None:
     """The shape of a header; None if it needs a parse."""
     version = _VERSION.match(raw)
     if version is None:
@@ -211,7 +211,7 @@ def _is_http(media_type: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> Shape:
+def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> HeaderShape:
     pattern = [re.escape(version)]
     groups: dict[str, int] = {}
     record_type = ""
@@ -227,7 +227,7 @@ def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> S
         pattern.append(name + b": (" + value + b")\r\n")
         # The first field of a name counts.
         groups.setdefault(lower_name, number)
-    return Shape(
+    return HeaderShape(
         re.compile(b"".join(pattern) + b"\r\n"),
         tuple(name.lower() for name, _ in lines),
         groups,

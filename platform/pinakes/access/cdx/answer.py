@@ -44,7 +44,7 @@ class TooManyRows(ConfigError):
 
 
 @dataclass(slots=True)
-class Progress:
+class AnswerProgress:
     """What an answer has read and given so far; `resume_key` is set once it has ended early."""
 
     rows: int = 0
@@ -77,7 +77,7 @@ class CdxIndex:
         )
 
     def stored_answer(
-        self, query: CdxQuery, collection: str | None, progress: Progress
+        self, query: CdxQuery, collection: str | None, progress: AnswerProgress
     ) -> bytes | None:
         """The whole answer, if it is CDXJ, as it is stored, and of few rows; else None.
 
@@ -97,7 +97,7 @@ class CdxIndex:
         return self.lines.as_stored(values, collection) if values else None
 
     def _filtered_as_stored(
-        self, query: CdxQuery, collection: str | None, progress: Progress
+        self, query: CdxQuery, collection: str | None, progress: AnswerProgress
     ) -> bytes | None:
         """The lines that filters keep of few rows; None where more have to be read."""
         if query.sort is not Sort.DEFAULT or query.shows_resume_key:
@@ -112,7 +112,7 @@ class CdxIndex:
         return output_of(query).written(lines[: query.limit])
 
     def iter_bytes(
-        self, query: CdxQuery, collection: str | None, progress: Progress
+        self, query: CdxQuery, collection: str | None, progress: AnswerProgress
     ) -> Iterator[bytes]:
         """The answer to a query in the form it asks for, in pieces, some of them empty; lazy.
 
@@ -134,7 +134,7 @@ class CdxIndex:
         )
 
     def _as_stored(
-        self, query: CdxQuery, collection: str | None, progress: Progress
+        self, query: CdxQuery, collection: str | None, progress: AnswerProgress
     ) -> Generator[bytes, None, CdxQuery | None]:
         """Lines as they are stored, up to a piece that has rows of which there is another line,
         or none; returns what is left of the query then."""
@@ -179,13 +179,13 @@ class CdxIndex:
         return dict(found[:wanted])
 
     def iter_lines(
-        self, query: CdxQuery, collection: str | None, progress: Progress
+        self, query: CdxQuery, collection: str | None, progress: AnswerProgress
     ) -> Iterator[list[Line]]:
         """The lines of a query, in batches, some of them empty; lazy."""
         return self._within_bounds(query, self._batches(query, collection, progress), progress)
 
     def iter_page_counts(
-        self, query: CdxQuery, collection: str | None, progress: Progress
+        self, query: CdxQuery, collection: str | None, progress: AnswerProgress
     ) -> Iterator[bytes]:
         """How many pages an answer has, as pywb says it; empty pieces while lines are counted."""
         whole = query._replace(offset=0, limit=self._most_left_out)
@@ -203,7 +203,7 @@ class CdxIndex:
         self,
         query: CdxQuery,
         collection: str | None,
-        progress: Progress,
+        progress: AnswerProgress,
         counted: Counter[str],
         keys: KeyRange,
         *,
@@ -239,7 +239,7 @@ class CdxIndex:
         return lines
 
     def _batches(
-        self, query: CdxQuery, collection: str | None, progress: Progress
+        self, query: CdxQuery, collection: str | None, progress: AnswerProgress
     ) -> Iterator[list[Line]]:
         """Lines in the order asked for, behind filters, before limits."""
         kept = partial(self._kept, query, collection, progress, Counter())
@@ -293,7 +293,7 @@ class CdxIndex:
         return in_batches(lines, max(1, min(wanted, _PIECE_ROWS)))
 
     def _within_bounds(
-        self, query: CdxQuery, batches: Iterator[list[Line]], progress: Progress
+        self, query: CdxQuery, batches: Iterator[list[Line]], progress: AnswerProgress
     ) -> Iterator[list[Line]]:
         """Skip `offset` lines, end after `limit`, and at the bound of rows that are left out."""
         skip, left = query.offset, query.limit

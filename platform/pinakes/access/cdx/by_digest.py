@@ -16,7 +16,7 @@ from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest
 
-from .answer import Progress
+from .answer import AnswerProgress
 from .lines import VALUES, Line, values_of
 from .reports import report_line
 from .row_lines import RowLines
@@ -31,7 +31,7 @@ def iter_digest_lines(
     collection: str | None,
     *,
     limit: int,
-    progress: Progress,
+    progress: AnswerProgress,
 ) -> Iterator[list[Line]]:
     """Batches of lines, `limit` in all; lazy.  A piece takes three round trips."""
     scopes = [collection] if collection is not None else list(scan_scopes(store))
@@ -60,7 +60,7 @@ def iter_original_line(
     lines_of_rows: RowLines,
     finder: CrawlFinder,
     digest: Digest,
-    progress: Progress,
+    progress: AnswerProgress,
 ) -> Iterator[list[Line]]:
     """The line of the one capture with a digest that a crawler may refer to, if there is one."""
     for found in finder.iter_found([Asked(digest)]):

@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from pinakes.access.asgi import Receive, Scope, Send, read_body, send_line
 from pinakes.access.asgi_site import Route
 from pinakes.access.pieces import send_pieces
-from pinakes.catalog.captures import COLUMNS, TABLE, Capture, decode_capture
+from pinakes.catalog.captures import COLUMNS, TABLE, CaptureRow, decode_capture
 from pinakes.catalog.cdx_lines import CDX_WITH_IDS, format_cdx_with_id
 from pinakes.catalog.crawl_originals import CrawlFinder
 from pinakes.catalog.lookup import INDEXED
@@ -289,7 +289,7 @@ def original_json(original: Original) -> bytes:
     ))  # fmt: skip
 
 
-def _digest_by_crawler(capture: Capture) -> Digest | None:
+def _digest_by_crawler(capture: CaptureRow) -> Digest | None:
     """The SHA-1 that warcprox computes of such a body: without the chunks, if there are any."""
     facts = capture.facts
     text = facts.dechunked_sha1 or facts.payload_sha1 or facts.declared_digest

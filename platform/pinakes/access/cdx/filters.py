@@ -31,7 +31,7 @@ _UNKNOWN = "-"
 _BEHIND_LEAD = LEAD[:-1] + bytes([LEAD[-1] + 1])
 
 
-class Filter(NamedTuple):
+class LineFilter(NamedTuple):
     """Keeps the lines for which `fits` is not `inverted`; `text` is as it was given.
 
     `hint` is in the stored value of every capture whose line it keeps; `program` is the size of
@@ -49,7 +49,7 @@ class Filter(NamedTuple):
         return self.fits(line) is not self.inverted
 
 
-def parse_filters(texts: Iterable[str], *, is_regex: bool) -> tuple[Filter, ...]:
+def parse_filters(texts: Iterable[str], *, is_regex: bool) -> tuple[LineFilter, ...]:
     """The filters of a query.
 
     Raises:
@@ -61,7 +61,7 @@ def parse_filters(texts: Iterable[str], *, is_regex: bool) -> tuple[Filter, ...]
     return found
 
 
-def parse_filter(text: str, *, is_regex: bool) -> Filter:
+def parse_filter(text: str, *, is_regex: bool) -> LineFilter:
     """A filter as it stands in a query.
 
     pywb's: `[!]field:text` is contained, `[!]=field:text` is equal, `[!]~field:regex` matches at
@@ -84,7 +84,7 @@ def parse_filter(text: str, *, is_regex: bool) -> Filter:
                 return _equal(text, inverted is not None, name, wanted)
             test, program = _contains(wanted) if contains else _regex(wanted, whole=True)
             fits = _on_field(field, test, _UNKNOWN)
-            return Filter(text, inverted is not None, fits, program=program)
+            return LineFilter(text, inverted is not None, fits, program=program)
     inverted = text.startswith("!")
     rest = text[1:] if inverted else text
     operator = rest[:1] if rest[:1] in ("=", "~") else ""
@@ -95,9 +95,9 @@ def parse_filter(text: str, *, is_regex: bool) -> Filter:
     if operator == "=":
         if field in NAMES and _LITERAL.match(wanted):
             return _equal(text, inverted, field, wanted)
-        return Filter(text, inverted, _on_field(field, wanted.__eq__, ""))
+        return LineFilter(text, inverted, _on_field(field, wanted.__eq__, ""))
     test, program = _regex(wanted, whole=False) if operator == "~" else _contains(wanted)
-    return Filter(text, inverted, _on_field(field, test, ""), program=program)
+    return LineFilter(text, inverted, _on_field(field, test, ""), program=program)
 
 
 def _on_field(field: str, test: Callable[[str], bool], missing: str) -> Callable[[Line], bool]:
@@ -107,12 +107,12 @@ def _on_field(field: str, test: Callable[[str], bool], missing: str) -> Callable
     return lambda line: test(missing if (value := line.value(name)) is None else value)
 
 
-def _equal(text: str, inverted: bool, field: str, wanted: str) -> Filter:
+def _equal(text: str, inverted: bool, field: str, wanted: str) -> LineFilter:
     """Equality without taking the value out: its JSON text stands in the line, or not."""
     stored = f'"{field}":"{wanted}"'.encode("ascii")
     # What does not change where a record becomes a revisit, or moves.
     hint = stored if field in ("digest", "status") and not inverted else None
-    return Filter(text, inverted, lambda line: stored in line.fields, hint)
+    return LineFilter(text, inverted, lambda line: stored in line.fields, hint)
 
 
 def _contains(wanted: str) -> tuple[Callable[[str], bool], int]:
@@ -135,7 +135,9 @@ def _regex(pattern: str, *, whole: bool) -> tuple[Callable[[str], bool], int]:
     return test, compiled.programsize
 
 
-def with_hints(values: Mapping[bytes, bytes], filters: Iterable[Filter]) -> Mapping[bytes, bytes]:
+def with_hints(
+    values: Mapping[bytes, bytes], filters: Iterable[LineFilter]
+) -> Mapping[bytes, bytes]:
     """Those of these stored values of which filters may keep the lines; of old versions, all."""
     for hint in [each.hint for each in filters if each.hint is not None]:
         if values and min(values.values()) >= LEAD and max(values.values()) < _BEHIND_LEAD:

@@ -38,7 +38,7 @@ from pinakes.warc.dates import format_14
 from pinakes.warc.digest import parse_digest
 
 from . import xml_answer
-from .answer import CdxIndex, Progress
+from .answer import AnswerProgress, CdxIndex
 from .by_digest import iter_digest_lines, iter_original_line
 from .crawl_time import CrawlTimeSite, is_of_warcprox
 from .lines import Line
@@ -128,7 +128,7 @@ class CdxSite:
             await _refuse(send, *_READING)
             return
         collection = _collection_of(scope)
-        progress = Progress()
+        progress = AnswerProgress()
         query_string = scope["query_string"]
         if b"q=" in query_string:
             given = Parameters(query_string)
@@ -168,7 +168,7 @@ class CdxSite:
         send: Send,
         pieces: Iterator[bytes],
         content_type: str,
-        progress: Progress,
+        progress: AnswerProgress,
         collection: str | None,
     ) -> None:
         if collection is not None:
@@ -186,7 +186,7 @@ class CdxSite:
         except NoCollection as error:
             await send_line(send, 404, error.message)
 
-    def _told_of(self, progress: Progress) -> list[tuple[bytes, bytes]]:
+    def _told_of(self, progress: AnswerProgress) -> list[tuple[bytes, bytes]]:
         """What the headers of an answer say of it."""
         found = []
         left_out = progress.left_out
@@ -197,7 +197,7 @@ class CdxSite:
         return found
 
     def _of_known(
-        self, pieces: Iterator[bytes], progress: Progress, collection: str
+        self, pieces: Iterator[bytes], progress: AnswerProgress, collection: str
     ) -> Iterator[bytes]:
         """The same; an answer without lines is that of a collection that exists.
 
@@ -227,7 +227,7 @@ class CdxSite:
         given = Parameters(scope["query_string"])
         limit = given.number("limit", least=1) or 100
         query = _form_of(given)
-        progress = Progress()
+        progress = AnswerProgress()
         if given.is_true("original"):
             finder = self._crawl_time.finder(collection, given.text("crawl"))
             batches = iter_original_line(self._store, self._index.lines, finder, digest, progress)
@@ -260,7 +260,7 @@ class CdxSite:
     ) -> None:
         most = min(query.limit, PAGE_MEMENTOS)
         query = query._replace(limit=most, shows_resume_key=True)
-        progress = Progress()
+        progress = AnswerProgress()
         host = header_values(scope, b"host")[0].decode("ascii")
         site = f"{scope['scheme']}://{host}"
         base = site if collection is None else f"{site}/{collection}"

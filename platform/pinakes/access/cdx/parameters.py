@@ -20,7 +20,7 @@ from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.index.post_query import with_query
 from pinakes.index.urlkey import urlkey
 
-from .filters import Collapse, Filter, parse_filters
+from .filters import Collapse, LineFilter, parse_filters
 
 PYWB_LIMIT = 100_000
 MOST_LIMIT = 10**15
@@ -65,7 +65,7 @@ class CdxQuery(NamedTuple):
     closest: str | None = None
     start: str | None = None
     stop: str | None = None
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[LineFilter, ...] = ()
     collapse: Collapse | None = None
     limit: int = MOST_LIMIT
     is_last: bool = False

@@ -37,7 +37,7 @@ _REPORTED = b',"reported":true'
 _TEXTS = ("url", "date", "digest", "mime", "filename", "method")
 
 
-class Reported(NamedTuple):
+class ReportedBody(NamedTuple):
     """What a body reports: captures, and of those left out how many, by reason.
 
     The reasons are `index.eligibility.REASONS`: such a capture is no original once it has landed.
@@ -47,7 +47,7 @@ class Reported(NamedTuple):
     left_out: Counter[str]
 
 
-def parse_reports(text: str, *, skips_bad: bool = False, now: datetime) -> Reported:
+def parse_reports(text: str, *, skips_bad: bool = False, now: datetime) -> ReportedBody:
     """The captures of a body, one a line, an object of JSON each; blank lines do not count.
 
     Raises:
@@ -56,7 +56,7 @@ def parse_reports(text: str, *, skips_bad: bool = False, now: datetime) -> Repor
     """
     if text.count("\n") > MOST_LINES:
         raise InputRefused(f"nothing was changed: more than {MOST_LINES:,} lines: post some a time")
-    found = Reported([], Counter())
+    found = ReportedBody([], Counter())
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -129,7 +129,7 @@ def _number(given: dict[str, Any], name: str, number: int) -> int | None:
     return value
 
 
-def summary_of(found: Reported) -> Iterator[bytes]:
+def summary_of(found: ReportedBody) -> Iterator[bytes]:
     """What the crawler is told: how many were taken, and how many left out, and why."""
     yield b"Added %d captures" % len(found.reports)
     if found.left_out:

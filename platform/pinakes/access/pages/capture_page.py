@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from pinakes.access.archive_bytes import Denied, Dropped, Withdrawn
+from pinakes.access.archive_bytes import Denied, GenerationDropped, Withdrawn
 from pinakes.access.checked_bytes import CheckedBytes
 from pinakes.access.readable import ReadableCaptures, Shown
 from pinakes.catalog.capture_history import read_cells
@@ -27,7 +27,7 @@ from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.record import Record
 
-from .references import Original, Referrers, original_of, referrers_of
+from .references import ReferredOriginal, ReferringCaptures, original_of, referrers_of
 from .rendering import Links, render
 
 WITHDRAWN = "m:withdrawn"
@@ -51,7 +51,7 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class GenerationPlace:
     """Where the record is in one generation of its file; `is_there` is None if that is unknown."""
 
     generation: int
@@ -82,10 +82,10 @@ class CaptureView:
     withdrawal: str | None
     heads: Heads | None
     problem: str | None
-    places: tuple[Place, ...]
+    places: tuple[GenerationPlace, ...]
     history: tuple[Version, ...]
-    original: Original | None
-    referrers: Referrers
+    original: ReferredOriginal | None
+    referrers: ReferringCaptures
     verdict: QaVerdict | None
     pairs: tuple[StoredPair, ...]
 
@@ -141,7 +141,7 @@ def _lines(raw: bytes) -> tuple[str, ...]:
     return tuple(line.removesuffix("\r") for line in lines[:_LINES])
 
 
-def _places(captures: ReadableCaptures, shown: Shown) -> Iterator[Place]:
+def _places(captures: ReadableCaptures, shown: Shown) -> Iterator[GenerationPlace]:
     name = shown.entry.archive_file
     generations = read_generations(captures.rows, name)
     for number, location in sorted(shown.capture.locations.items())[-_PLACES:]:
@@ -150,7 +150,7 @@ def _places(captures: ReadableCaptures, shown: Shown) -> Iterator[Place]:
             is_there = captures.archive.size(file) is not None
         except PinakesError:
             is_there = None
-        yield Place(
+        yield GenerationPlace(
             generation=number,
             file=file,
             location=location,
@@ -228,7 +228,7 @@ def record_bytes(captures: ReadableCaptures, placed: Placed) -> Iterator[bytes]:
     """
     try:
         opened = _opened(captures, placed)
-    except Dropped:  # a newer generation has replaced it
+    except GenerationDropped:  # a newer generation has replaced it
         again = captures.get([placed.capture.key]).get(placed.capture.key)
         if again is None or again.placed is None:
             raise InputRefused("the capture is not there any more", file=placed.file) from None

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pinakes.access.readable import ReadableCaptures, ReadBudget, Shown
-from pinakes.catalog.captures import Capture
+from pinakes.catalog.captures import CaptureRow
 from pinakes.catalog.payloads import has_digest
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
@@ -27,7 +27,7 @@ class CaptureLine:
     """A capture, and what changed since the one before."""
 
     shown: Shown
-    changes: tuple[Change, ...]
+    changes: tuple[ChangeLabel, ...]
 
 
 def captures_page(
@@ -99,52 +99,52 @@ def _lines(
     return lines, end[len(head) :].decode("ascii")
 
 
-def _before(captures: ReadableCaptures, urlkey: bytes, capture: Capture) -> Capture | None:
+def _before(captures: ReadableCaptures, urlkey: bytes, capture: CaptureRow) -> CaptureRow | None:
     earlier = KeyRange(urlkey + b" ", capture.key)
     few = ReadBudget(rows=LINES)
     found = next(captures.scan(earlier, few, reverse=True), None)
     return found.capture if found is not None else None
 
 
-class Change(NamedTuple):
+class ChangeLabel(NamedTuple):
     """A kind, for the style (`same`, `other`, `status`, `plain`), and words."""
 
     kind: str
     words: str
 
 
-def changes(before: Capture | None, capture: Capture) -> list[Change]:
+def changes(before: CaptureRow | None, capture: CaptureRow) -> list[ChangeLabel]:
     """What is different from the capture before; for the first one, nothing but that it is."""
     found = [_body(before, capture)]
     facts = capture.facts
     if facts.type == "revisit":
-        found.append(Change("plain", "revisit by its crawler"))
+        found.append(ChangeLabel("plain", "revisit by its crawler"))
     elif capture.is_duplicate:
-        found.append(Change("plain", "stored as a revisit by dedupe"))
+        found.append(ChangeLabel("plain", "stored as a revisit by dedupe"))
     if before is None:
         return found
     was = before.facts
     if _status(was) != _status(facts):
-        found.append(Change("status", f"status {_status(was)} → {_status(facts)}"))
+        found.append(ChangeLabel("status", f"status {_status(was)} → {_status(facts)}"))
     if was.media_type and facts.media_type and was.media_type != facts.media_type:
-        found.append(Change("status", f"type {was.media_type} → {facts.media_type}"))
+        found.append(ChangeLabel("status", f"type {was.media_type} → {facts.media_type}"))
     return found
 
 
-def _body(before: Capture | None, capture: Capture) -> Change:
+def _body(before: CaptureRow | None, capture: CaptureRow) -> ChangeLabel:
     if before is None:
-        return Change("plain", "first capture")
+        return ChangeLabel("plain", "first capture")
     same = is_same_body(before.facts, capture.facts)
     if same is None:
-        return Change("plain", "body not comparable: a digest is missing")
+        return ChangeLabel("plain", "body not comparable: a digest is missing")
     if same:
-        return Change("same", "same body")
+        return ChangeLabel("same", "same body")
     sizes = (before.facts, capture.facts)
     if any(facts.type == "revisit" or facts.payload_size is None for facts in sizes):
-        return Change("other", "other body")
+        return ChangeLabel("other", "other body")
     difference = (capture.facts.payload_size or 0) - (before.facts.payload_size or 0)
     words = f"{difference:+,} bytes" if difference else "of the same size"
-    return Change("other", f"other body, {words}")
+    return ChangeLabel("other", f"other body, {words}")
 
 
 def is_same_body(one: CaptureFacts, two: CaptureFacts) -> bool | None:

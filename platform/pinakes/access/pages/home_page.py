@@ -11,7 +11,7 @@ from itertools import groupby, islice
 
 from pinakes.access.landing_view import STALLED, Landing
 from pinakes.access.readable import ReadableCaptures
-from pinakes.access.recent import Look
+from pinakes.access.recent import CachedState
 from pinakes.access.views import StoreHealth
 from pinakes.catalog.crawl_rows import CrawlEntry, read_crawl
 from pinakes.catalog.file_counts import CrawlTotals
@@ -99,8 +99,8 @@ class CollectionLine:
 
 
 def home_page(
-    landing: Look[Landing],
-    totals: Look[Mapping[str, CrawlTotals]],
+    landing: CachedState[Landing],
+    totals: CachedState[Mapping[str, CrawlTotals]],
     health: Sequence[StoreHealth],
     *,
     links: Links,
@@ -172,7 +172,7 @@ def crawl_page(
     captures: ReadableCaptures,
     crawl: str,
     *,
-    totals: Look[Mapping[str, CrawlTotals]],
+    totals: CachedState[Mapping[str, CrawlTotals]],
     after: int = 0,
     links: Links,
 ) -> str | None:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pinakes.access.landing_view import Flight, Landing, Rate, Run
-from pinakes.access.recent import Look
+from pinakes.access.landing_view import Flight, Landing, Rate, ShownIngest
+from pinakes.access.recent import CachedState
 from pinakes.access.views import StoreHealth
 from pinakes.catalog.crawl_rows import CrawlEntry
 from pinakes.catalog.file_counts import CrawlTotals
@@ -29,7 +29,7 @@ class CrawlShown:
     entry: CrawlEntry
     totals: CrawlTotals | None
     flights: tuple[Flight, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[ShownIngest, ...]
 
     @property
     def states(self) -> Counter[str]:
@@ -56,15 +56,15 @@ class CrawlShown:
         return (self.totals.latest_ms if self.totals is not None else None) or 0
 
 
-def summed(runs: Sequence[Run]) -> Rate:
+def summed(runs: Sequence[ShownIngest]) -> Rate:
     """The total rate of all running ingests."""
     rates = [run.rate for run in runs if run.state == RUNNING]
     return Rate(sum(rate.records_s for rate in rates), sum(rate.bytes_s for rate in rates))
 
 
 def landing_page(
-    landing: Look[Landing],
-    totals: Look[Mapping[str, CrawlTotals]],
+    landing: CachedState[Landing],
+    totals: CachedState[Mapping[str, CrawlTotals]],
     health: Sequence[StoreHealth],
     *,
     links: Links,
@@ -104,7 +104,7 @@ def _crawls(landing: Landing, totals: Mapping[str, CrawlTotals]) -> list[CrawlSh
     flights: dict[str, list[Flight]] = {}
     for flight in landing.flights:
         flights.setdefault(crawl_of(flight.file), []).append(flight)
-    runs: dict[str | None, list[Run]] = {}
+    runs: dict[str | None, list[ShownIngest]] = {}
     for run in landing.runs:
         runs.setdefault(run.crawl, []).append(run)
     return [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pinakes.access.readable import ReadableCaptures, ReadBudget, Shown
-from pinakes.catalog.captures import Capture
+from pinakes.catalog.captures import CaptureRow
 from pinakes.catalog.lookup import TABLE as DIGESTS
 from pinakes.catalog.payloads import at_moment, has_digest
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
@@ -25,7 +25,7 @@ _LATER_ROWS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
+class ReferredOriginal:
     """What a revisit refers to, as it names it; `shown` is None where that was not found."""
 
     uri: str | None
@@ -34,24 +34,26 @@ class Original:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Referrers:
+class ReferringCaptures:
     """Captures that refer to one; `is_whole` is False where there may be more."""
 
     captures: tuple[Shown, ...]
     is_whole: bool
 
 
-def original_of(captures: ReadableCaptures, capture: Capture) -> Original | None:
+def original_of(captures: ReadableCaptures, capture: CaptureRow) -> ReferredOriginal | None:
     """What a capture refers to, by dedupe's decision or by its own record; None: to nothing."""
     mark = capture.dedupe
     if mark is not None and capture.is_duplicate:
         key = (mark.refers_to_key or "").encode("ascii")
         found = captures.get([key]).get(key) if key else None
-        return Original(uri=mark.refers_to_target_uri, date=mark.refers_to_date, shown=found)
+        return ReferredOriginal(
+            uri=mark.refers_to_target_uri, date=mark.refers_to_date, shown=found
+        )
     facts = capture.facts
     if facts.type != "revisit":
         return None
-    return Original(
+    return ReferredOriginal(
         uri=facts.refers_to_target_uri,
         date=facts.refers_to_date,
         shown=_named(captures, facts),
@@ -74,14 +76,14 @@ def _named(captures: ReadableCaptures, revisit: CaptureFacts) -> Shown | None:
     return next(captures.place(found), None)
 
 
-def _fits(capture: Capture, uri: str, declared: str | None) -> bool:
+def _fits(capture: CaptureRow, uri: str, declared: str | None) -> bool:
     facts = capture.facts
     if facts.type == "revisit" or facts.target_uri != uri:
         return False
     return declared is None or has_digest(facts, declared)
 
 
-def referrers_of(captures: ReadableCaptures, shown: Shown) -> Referrers:
+def referrers_of(captures: ReadableCaptures, shown: Shown) -> ReferringCaptures:
     """The duplicates of a capture, and revisits of its URL by crawlers that name it.
 
     Duplicates are looked for among the first copies of its body in its collection.
@@ -97,7 +99,7 @@ def referrers_of(captures: ReadableCaptures, shown: Shown) -> Referrers:
     budget = ReadBudget(rows=_LATER_ROWS)
     by_crawlers = list(captures.place(_revisits(captures, capture, budget)))
     found = {one.capture.key: one for one in (*by_dedupe, *by_crawlers)}
-    return Referrers(
+    return ReferringCaptures(
         captures=tuple(sorted(found.values(), key=lambda one: one.capture.time)),
         is_whole=all_copies and not budget.is_spent,
     )
@@ -120,8 +122,8 @@ def _copies(captures: ReadableCaptures, shown: Shown) -> tuple[list[bytes], bool
 
 
 def _revisits(
-    captures: ReadableCaptures, capture: Capture, budget: ReadBudget
-) -> Iterator[Capture]:
+    captures: ReadableCaptures, capture: CaptureRow, budget: ReadBudget
+) -> Iterator[CaptureRow]:
     facts = capture.facts
     date = parse_date(facts.date)
     if facts.type == "revisit" or date is None:

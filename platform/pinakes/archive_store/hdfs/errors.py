@@ -16,7 +16,7 @@ FOREIGN = (OSError, RuntimeError, UnicodeEncodeError)
 """What a call of hdfs-native may raise."""
 
 
-class NotThere(InputRefused):
+class HdfsFileNotFound(InputRefused):
     """There is no file of that name."""
 
 
@@ -24,7 +24,7 @@ class TakenOver(StoreUnavailable):
     """Another writer has taken over the file that was written aside."""
 
 
-class Failure(NamedTuple):
+class HdfsFailure(NamedTuple):
     """An error of ours; `passes` if repeating the call may help."""
 
     error: PinakesError
@@ -37,10 +37,10 @@ _NOTHING_PUBLISHED = "and nothing was published"
 _MAKE_ROOM = "make room (or find out which data nodes are down), and run it again"
 _SIGNS: tuple[tuple[str, type[PinakesError], bool, str], ...] = (
     ("No lease on|LeaseExpired", TakenOver, False, "another writer has taken over this file"),
-    ("FileNotFound", NotThere, False, "file not found in the store"),
+    ("FileNotFound", HdfsFileNotFound, False, "file not found in the store"),
     (
         "is not a directory|ParentNotDirectory",
-        NotThere,
+        HdfsFileNotFound,
         False,
         "file not found in the store",
     ),
@@ -102,13 +102,13 @@ _SIGNS: tuple[tuple[str, type[PinakesError], bool, str], ...] = (
 _JAVA = re.compile(r"(?:\\n\\tat |\n\tat ).*", re.DOTALL)
 
 
-def failure_of(error: Exception, name: str) -> Failure:
+def failure_of(error: Exception, name: str) -> HdfsFailure:
     """The error of ours about `name`."""
     text = _JAVA.sub("", f"{type(error).__name__}: {error}")
     for sign, kind, passes, words in _SIGNS:
         if re.search(sign, text):
             cause = "" if issubclass(kind, InputRefused) else f" ({text:.200})"
-            return Failure(kind(words + cause, file=name), passes)
-    return Failure(
+            return HdfsFailure(kind(words + cause, file=name), passes)
+    return HdfsFailure(
         StoreUnavailable(f"HDFS cannot be reached, or it failed: {text:.300}", file=name), True
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pinakes.archive_store.seeking import ReadAhead
 from pinakes.errors import InputRefused
 
-from .errors import NotThere
+from .errors import HdfsFileNotFound
 
 if TYPE_CHECKING:
     from hdfs_native import Client, FileReader, FileStatus
@@ -49,7 +49,7 @@ class HdfsFile(ReadAhead):
         self._file: FileReader | None = None
         status = calls.ask(name, lambda client: client.get_file_info(path))
         if status.isdir:
-            raise NotThere("this is a folder, not a file", file=name)
+            raise HdfsFileNotFound("this is a folder, not a file", file=name)
         self._identity = identity_of(status)
         self._size = self._identity.size
 

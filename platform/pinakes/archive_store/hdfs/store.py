@@ -26,15 +26,15 @@ from pinakes.archive_store.names import (
     check_token,
     may_be_folder,
 )
-from pinakes.archive_store.port import ASIDE, QUARANTINE, StoredFile
+from pinakes.archive_store.port import ASIDE, QUARANTINE, PublishedFile
 from pinakes.errors import InputRefused, StoreUnavailable
 
 from .calls import HdfsCalls
 from .checksums import kept_checksum
 from .connection import HdfsConnection
-from .errors import NotThere
+from .errors import HdfsFileNotFound
 from .reading import HdfsFile, identity_of, pieces_of
-from .writing import AsideIO
+from .writing import HdfsAsideIO
 
 if TYPE_CHECKING:
     from hdfs_native import Client
@@ -71,7 +71,7 @@ class HdfsArchiveStore:
         path = self._path(name)
         try:
             status = self._calls.ask(name, lambda client: client.get_file_info(path))
-        except NotThere:
+        except HdfsFileNotFound:
             return None
         return None if status.isdir else status.length
 
@@ -112,16 +112,16 @@ class HdfsArchiveStore:
             path = self._path(name)
             self._calls.ask(name, lambda client: client.delete(path, False))
 
-    def list(self, prefix: str = "") -> Iterator[StoredFile]:
+    def list(self, prefix: str = "") -> Iterator[PublishedFile]:
         root = self.connection.folder
         if prefix == ASIDE:
             for token, size in folder_sizes(self._calls, f"{root}/{ASIDE}"):
-                yield StoredFile(f"{ASIDE}/{token}", size)
+                yield PublishedFile(f"{ASIDE}/{token}", size)
             return
         below = prefix if prefix in ("", QUARANTINE) else check_stored_name(prefix)
         folder = f"{root}/{below}".rstrip("/")
         for name, size in walk_files(self._calls, folder, f"{prefix}/" if prefix else ""):
-            yield StoredFile(name, size)
+            yield PublishedFile(name, size)
 
     def move(self, path: str, name: str, new_name: str) -> None:
         """Rename the file at `path` to a name that is not taken.
@@ -132,11 +132,11 @@ class HdfsArchiveStore:
         target = self._place(new_name)
         status = self._calls.ask(name, lambda client: client.get_file_info(path))
         if status.isdir and not may_be_folder(name):
-            raise NotThere("this is a folder, not a file", file=name)
+            raise HdfsFileNotFound("this is a folder, not a file", file=name)
         parent = target.rpartition("/")[0]
         try:
             self._calls.ask(new_name, lambda client: client.mkdirs(parent, create_parent=True))
-        except NotThere as error:
+        except HdfsFileNotFound as error:
             raise InputRefused("a file exists where a folder is needed", file=new_name) from error
 
         def rename(client: Client) -> None:
@@ -175,7 +175,7 @@ class HdfsAsideFile:
         self._path = path
         self._token = token
         self._web = connection.web
-        self._file = AsideIO(calls, path, token, options, vouched=bool(connection.web))
+        self._file = HdfsAsideIO(calls, path, token, options, vouched=bool(connection.web))
 
     @property
     def file(self) -> BinaryIO:
@@ -265,5 +265,5 @@ def _entries(calls: HdfsCalls, folder: str) -> list[tuple[str, int]]:
 
     try:
         return calls.ask(folder, entries)
-    except NotThere:
+    except HdfsFileNotFound:
         return []

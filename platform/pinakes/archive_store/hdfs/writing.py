@@ -16,7 +16,7 @@ from pinakes.archive_store.port import WritingLost
 from pinakes.errors import PinakesError, StoreUnavailable
 
 from .checksums import WrittenChecksum
-from .errors import FOREIGN, NOT_CLOSED, NotThere, TakenOver, failure_of
+from .errors import FOREIGN, NOT_CLOSED, HdfsFileNotFound, TakenOver, failure_of
 
 if TYPE_CHECKING:
     from hdfs_native import Client, FileStatus, WriteOptions
@@ -30,7 +30,7 @@ _STALL_S = 60.0
 for ever: for its sender, which waits for one more packet."""
 
 
-class AsideIO(io.RawIOBase):
+class HdfsAsideIO(io.RawIOBase):
     """A new file; `write` writes all bytes or raises StoreUnavailable.
 
     After a failed write, nothing more is written and the file cannot be published.  WritingLost
@@ -85,7 +85,7 @@ class AsideIO(io.RawIOBase):
             try:
                 self._close_writer()
                 self._written = self._checked()
-            except NotThere as error:
+            except HdfsFileNotFound as error:
                 self._failed = True
                 raise self._taken_over() from error
             except BaseException:
@@ -127,7 +127,7 @@ class AsideIO(io.RawIOBase):
 
     def _loss(self, error: Exception) -> PinakesError:
         failure = failure_of(error, self.name)
-        if isinstance(failure.error, NotThere):
+        if isinstance(failure.error, HdfsFileNotFound):
             return self._taken_over()
         if failure.passes:
             return self._lost(failure.error.message)
@@ -164,7 +164,7 @@ class AsideIO(io.RawIOBase):
     def _status(self) -> FileStatus:
         try:
             return self._calls.ask(self.name, lambda client: client.get_file_info(self._path))
-        except NotThere as error:
+        except HdfsFileNotFound as error:
             raise self._taken_over() from error
 
     def _taken_over(self) -> TakenOver:

@@ -13,7 +13,7 @@ from typing import IO
 from pinakes.errors import InputRefused
 
 from .files import pause_s
-from .ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator, reason_of
+from .ranges import NETWORK_ERRORS, RangeAnswer, RangeClient, TryAgain, Validator, reason_of
 
 _PIECE_BYTES = 1 << 20
 _TO_THE_END = 1 << 50
@@ -92,7 +92,7 @@ class Fetch:
         if total:  # of an empty file every range is wrong, and the answer an error
             self._copy(answer, out, total)
 
-    def _total_of(self, answer: Answer) -> int:
+    def _total_of(self, answer: RangeAnswer) -> int:
         if answer.total is None:
             raise InputRefused("the server does not send the size of the file", file=self._url)
         if answer.total > self._most_bytes:
@@ -100,7 +100,7 @@ class Fetch:
             raise InputRefused(why, file=self._url)
         return answer.total
 
-    def _copy(self, answer: Answer, out: IO[bytes], total: int) -> None:
+    def _copy(self, answer: RangeAnswer, out: IO[bytes], total: int) -> None:
         end = total if answer.length is None else min(total, out.tell() + answer.length)
         while out.tell() < end:
             piece = answer.response.read1(_PIECE_BYTES)

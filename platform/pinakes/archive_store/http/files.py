@@ -23,7 +23,7 @@ from pinakes.archive_store.seeking import SeekableRaw
 from pinakes.errors import InputRefused, StoreUnavailable
 from pinakes.waiting import LOGGER
 
-from .ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator, reason_of
+from .ranges import NETWORK_ERRORS, RangeAnswer, RangeClient, TryAgain, Validator, reason_of
 
 BUFFER_BYTES = 256 << 10
 _PIECE_BYTES = 1 << 20
@@ -185,7 +185,7 @@ class HttpFile(SeekableRaw):
             raise TryAgain("the server closed the connection early")
         return got
 
-    def _keep_whole(self, answer: Answer) -> None:
+    def _keep_whole(self, answer: RangeAnswer) -> None:
         """Save the whole body in a temporary file."""
         _SPOOLS.tell(self.name)
         with translated(self.name):
@@ -197,7 +197,7 @@ class HttpFile(SeekableRaw):
             raise
         _SPOOLS.keep(id(self), spool)
 
-    def _copy_body(self, answer: Answer, spool: IO[bytes]) -> int:
+    def _copy_body(self, answer: RangeAnswer, spool: IO[bytes]) -> int:
         while piece := answer.response.read(_PIECE_BYTES):
             with translated(self.name):
                 spool.write(piece)

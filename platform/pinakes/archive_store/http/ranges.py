@@ -39,7 +39,7 @@ class Validator(NamedTuple):
     last_modified: str | None
 
 
-class Answer(NamedTuple):
+class RangeAnswer(NamedTuple):
     """An answer to a range request; its body is still to be read.
 
     `start` is the offset of the body in the file; `whole`: the server ignored the range and
@@ -67,7 +67,7 @@ class RangeClient:
         self._timeout_s = timeout_s
         self._connection: HTTPConnection | None = None
 
-    def get(self, start: int, end: int) -> Answer:
+    def get(self, start: int, end: int) -> RangeAnswer:
         """Ask for the bytes from `start` to `end` (exclusive).
 
         Raises InputRefused if the file does not exist or may not be read; one of
@@ -139,7 +139,7 @@ def reason_of(error: Exception) -> str:
     return str(error)[:200] or type(error).__name__
 
 
-def _answer(response: HTTPResponse, url: str, start: int) -> Answer:
+def _answer(response: HTTPResponse, url: str, start: int) -> RangeAnswer:
     status = response.status
     coding = response.getheader("Content-Encoding") or "identity"
     # Of a name in .gz it may be the file's own compression, which many servers call so.
@@ -147,7 +147,7 @@ def _answer(response: HTTPResponse, url: str, start: int) -> Answer:
         raise InputRefused(f"the server sends the file encoded ({coding}), unasked", file=url)
     validator = Validator(response.getheader("ETag"), response.getheader("Last-Modified"))
     if status == 200:
-        return Answer(response, 0, response.length, response.length, True, validator)
+        return RangeAnswer(response, 0, response.length, response.length, True, validator)
     if status in (206, 416):
         match = _CONTENT_RANGE.match(response.getheader("Content-Range") or "")
         if match is None:
@@ -156,10 +156,10 @@ def _answer(response: HTTPResponse, url: str, start: int) -> Answer:
             int(text) if text and text != "*" else None for text in match.groups()
         )
         if status == 416:
-            return Answer(response, start, 0, total, False, validator)
+            return RangeAnswer(response, start, 0, total, False, validator)
         if first is None or last is None or first != start or last < first:
             raise InputRefused("the server sends another range than requested", file=url)
-        return Answer(response, first, last + 1 - first, total, False, validator)
+        return RangeAnswer(response, first, last + 1 - first, total, False, validator)
     reason = f"the server answers {status} {response.reason}".rstrip()
     if status in _RETRIED:
         raise TryAgain(reason, _seconds(response.getheader("Retry-After")))

@@ -52,7 +52,7 @@ def _raise_ours(error: OSError, name: str) -> NoReturn:
     raise StoreUnavailable(f"the store failed: {reason}", file=name) from error
 
 
-class AsideIO(io.FileIO):
+class LocalAsideIO(io.FileIO):
     """A new file, unbuffered; `write` writes all bytes or raises StoreUnavailable.
 
     Written bytes are sent to disk and dropped from the page cache on the way: a landing of

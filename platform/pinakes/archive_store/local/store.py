@@ -27,11 +27,11 @@ from pinakes.archive_store.names import (
     check_token,
     may_be_folder,
 )
-from pinakes.archive_store.port import ASIDE, QUARANTINE, StoredFile
+from pinakes.archive_store.port import ASIDE, QUARANTINE, PublishedFile
 from pinakes.errors import InputRefused
 
 from .files import (
-    AsideIO,
+    LocalAsideIO,
     crc32_from_disk,
     iter_links,
     link_new,
@@ -117,7 +117,7 @@ class LocalArchiveStore:
         # A signal may arrive as soon as the file exists.
         try:
             with translated(token):
-                file = AsideIO(path)
+                file = LocalAsideIO(path)
             with file:
                 yield LocalAsideFile(self, path, file)
         finally:
@@ -161,7 +161,7 @@ class LocalArchiveStore:
                 path.unlink()
             sync_folder(path.parent)
 
-    def list(self, prefix: str = "") -> Iterator[StoredFile]:
+    def list(self, prefix: str = "") -> Iterator[PublishedFile]:
         if prefix == ASIDE:
             yield from self._list_aside()
             return
@@ -170,9 +170,9 @@ class LocalArchiveStore:
         if folder.is_dir():
             with translated(prefix or os.fspath(self.folder)):
                 for name, size in _walk_files(folder, inside):
-                    yield StoredFile(name, size)
+                    yield PublishedFile(name, size)
 
-    def _list_aside(self) -> Iterator[StoredFile]:
+    def _list_aside(self) -> Iterator[PublishedFile]:
         folder = self.folder / ASIDE
         if folder.is_dir():
             with translated(ASIDE):
@@ -185,7 +185,7 @@ class LocalArchiveStore:
                             size = path.stat().st_size
                         except FileNotFoundError:  # published meanwhile
                             continue
-                    yield StoredFile(f"{ASIDE}/{token}", size)
+                    yield PublishedFile(f"{ASIDE}/{token}", size)
 
     def _aside_path(self, token: str) -> Path:
         return self.folder / check_token(token)
@@ -194,7 +194,7 @@ class LocalArchiveStore:
 class LocalAsideFile:
     """A file in `.landing`, until it is published."""
 
-    def __init__(self, store: LocalArchiveStore, path: Path, file: AsideIO) -> None:
+    def __init__(self, store: LocalArchiveStore, path: Path, file: LocalAsideIO) -> None:
         self._store = store
         self._path = path
         self._file = file

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pinakes.archive_store.port import StoredFile
+from pinakes.archive_store.port import PublishedFile
 from pinakes.archive_store.seeking import MOST_AHEAD_BYTES, ReadAhead
 from pinakes.errors import InputRefused, StoreUnavailable
 
@@ -66,7 +66,7 @@ def _validators(file: NativeFile) -> tuple[bytes | None, ...]:
     return tuple(found.get(name) for name in _VALIDATORS)
 
 
-def list_s3(folder: str) -> Iterator[StoredFile]:
+def list_s3(folder: str) -> Iterator[PublishedFile]:
     """Yield the objects below a prefix that ends with `/` or might, sorted by key.
 
     A request a thousand objects; memory: all of them.
@@ -82,7 +82,7 @@ def list_s3(folder: str) -> Iterator[StoredFile]:
     asked = FileSelector(prefix, recursive=True)
     found = server_of(place).ask(folder, lambda filesystem: filesystem.get_file_info(asked))
     yield from sorted(
-        StoredFile(entry.path[len(prefix) + 1 :], entry.size)
+        PublishedFile(entry.path[len(prefix) + 1 :], entry.size)
         for entry in found
         if entry.type == FileType.File
     )

@@ -138,26 +138,26 @@ _FORBIDDEN = re.compile(
 _REFUSED = re.compile(r"HTTP status (?:3\d\d|4(?!08|25|29)\d\d)")
 
 
-class Failure(NamedTuple):
+class S3Failure(NamedTuple):
     """An error of ours; `passes` if repeating the call may help."""
 
     error: PinakesError
     passes: bool
 
 
-def failure_of(error: Exception, url: str) -> Failure:
+def failure_of(error: Exception, url: str) -> S3Failure:
     """The error of ours about `url`."""
     text = " ".join(str(error).split())
     text = text[max(text.find("AWS Error"), 0) :]  # before it, Arrow repeats the name
     if isinstance(error, FileNotFoundError) or _NOT_THERE.search(text):
-        return Failure(NotThere("file not found on the server", file=url), False)
+        return S3Failure(NotThere("file not found on the server", file=url), False)
     if _FORBIDDEN.search(text):
         words = "the server refuses access: check the AWS credentials, and what they may read"
-        return Failure(InputRefused(f"{words} ({text:.300})", file=url), False)
+        return S3Failure(InputRefused(f"{words} ({text:.300})", file=url), False)
     if isinstance(error, ValueError):
-        return Failure(InputRefused(f"not accepted as an S3 URL: {text:.300}", file=url), False)
+        return S3Failure(InputRefused(f"not accepted as an S3 URL: {text:.300}", file=url), False)
     if _REFUSED.search(text):
         words = "the server refuses the request"
-        return Failure(InputRefused(f"{words}: {text:.300}", file=url), False)
+        return S3Failure(InputRefused(f"{words}: {text:.300}", file=url), False)
     words = "S3 cannot be reached, or failed"
-    return Failure(StoreUnavailable(f"{words}: {text:.300}", file=url), True)
+    return S3Failure(StoreUnavailable(f"{words}: {text:.300}", file=url), True)

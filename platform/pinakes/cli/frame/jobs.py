@@ -143,9 +143,9 @@ def job_request(
 ) -> JobRequest:
     """What the driver is asked for; the operator's own options come last."""
     from pinakes.mr_jobs.driver.running import JobRequest
-    from pinakes.mr_jobs.given import Given
+    from pinakes.mr_jobs.given import JobInputs
 
-    given = Given(inputs=inputs, stored=runner.stored, originals=originals)
+    given = JobInputs(inputs=inputs, stored=runner.stored, originals=originals)
     return JobRequest(
         job=job,
         names=job.input_lines(given, runner.configuration),

@@ -82,7 +82,7 @@ class JobMetrics:
         # Takes half a second to import, which only those should pay who want it.
         from prometheus_client import CollectorRegistry, write_to_textfile
 
-        from pinakes.access.exposition import Gathered, gauge, retries, tally_metrics
+        from pinakes.access.exposition import PrecomputedMetrics, gauge, retries, tally_metrics
 
         job = (path.stem, self._verb)
         tallies = {job: self._tally.counts()}
@@ -112,7 +112,7 @@ class JobMetrics:
             name = _SUCCESS.removeprefix("pinakes_")
             metrics.append(gauge(name, words, {job: self._succeeded_s}, *_LABELS))
         registry = CollectorRegistry()
-        registry.register(Gathered(metrics))
+        registry.register(PrecomputedMetrics(metrics))
         write_to_textfile(str(path), registry)
 
 

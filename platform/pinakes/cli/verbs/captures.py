@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
-from pinakes.catalog.captures import Capture, Placed
+from pinakes.catalog.captures import CaptureRow, Placed
 from pinakes.cli.frame.output import printable
 
 
@@ -37,7 +37,7 @@ def capture_object(placed: Placed) -> dict[str, object]:
     }
 
 
-def withdrawn_object(capture: Capture) -> dict[str, object]:
+def withdrawn_object(capture: CaptureRow) -> dict[str, object]:
     """A capture that was withdrawn, for `--json`: it has no place, and no body."""
     facts, withdrawal = capture.facts, capture.withdrawal
     return {
@@ -59,13 +59,13 @@ def withdrawn_object(capture: Capture) -> dict[str, object]:
     }
 
 
-def withdrawn_line(capture: Capture) -> str:
+def withdrawn_line(capture: CaptureRow) -> str:
     """The same on one line; the CAPTURE id comes last."""
     fields = [capture.facts.date or "no-date", withdrawal_words(capture)]
     return printable("  ".join([*fields, capture.key.decode("ascii")]))
 
 
-def withdrawal_words(capture: Capture) -> str:
+def withdrawal_words(capture: CaptureRow) -> str:
     """That a capture was withdrawn, when, by whom and why."""
     withdrawal = capture.withdrawal
     if withdrawal is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pinakes.catalog.reference_finder import Reference
+from pinakes.catalog.reference_finder import CrossCrawlReference
 from pinakes.cli.frame.options import options_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
@@ -88,7 +88,7 @@ def say_purge(
     console.result({"outcome": outcome, **report.as_json()}, text="\n".join(lines))
 
 
-def _warn_of(references: Sequence[Reference], kind: str, console: Console) -> None:
+def _warn_of(references: Sequence[CrossCrawlReference], kind: str, console: Console) -> None:
     for reference in references:
         console.warn(
             f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]",

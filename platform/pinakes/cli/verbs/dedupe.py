@@ -30,7 +30,7 @@ from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import UNWATCHED, DedupeRequest, policies_text
 from pinakes.dedupe.run.store_run import COMPARE, VERB
-from pinakes.dedupe.run.tasks import Tasks
+from pinakes.dedupe.run.tasks import RewritingTasks
 from pinakes.errors import ConfigError
 from pinakes.ingest.tally import Tally
 from pinakes.profile import Stores, open_stores
@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         grace_ms = arguments.grace * 1000 if arguments.drop_old else None
         require_jobs(runner, configuration)
 
-        def tasks(act: Act, request: DedupeRequest, files: RunFiles) -> Tasks:
+        def tasks(act: Act, request: DedupeRequest, files: RunFiles) -> RewritingTasks:
             from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
 
             return StoreTasks(

@@ -8,7 +8,7 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.telling import next_command, store_place
 from pinakes.config import Configuration
 from pinakes.counts import count_of
-from pinakes.dedupe.run.old_generations import Dropped
+from pinakes.dedupe.run.old_generations import DroppedGeneration
 from pinakes.dedupe.run.plan import Plan, Savings
 from pinakes.dedupe.run.run_report import CLAIMED, KEPT_FULL, WANTS_ROOM, DedupeReport
 from pinakes.errors import DigestMismatch, MalformedRecord
@@ -57,7 +57,7 @@ def say_next(crawl: str | None, configuration: Configuration, console: Console) 
     )
 
 
-def say_dropped(dropped: Dropped, console: Console, *, is_plan: bool = False) -> None:
+def say_dropped(dropped: DroppedGeneration, console: Console, *, is_plan: bool = False) -> None:
     """An old generation that was dropped, or would be."""
     field, verb = ("would_drop", "would drop") if is_plan else ("dropped", "dropped")
     name, size = dropped

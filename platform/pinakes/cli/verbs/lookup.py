@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from pinakes.catalog.lookup import DEFAULT_LIMIT, Answer, answer_all
+from pinakes.catalog.lookup import DEFAULT_LIMIT, FoundCaptures, answer_all
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of, parsed
@@ -81,7 +81,7 @@ def _batches(names: Iterable[str], limit: int) -> Iterator[list[str]]:
         yield batch
 
 
-def _as_object(answer: Answer) -> dict[str, object]:
+def _as_object(answer: FoundCaptures) -> dict[str, object]:
     return {
         "query": answer.query,
         "known": bool(answer.matches),
@@ -94,13 +94,13 @@ def _as_object(answer: Answer) -> dict[str, object]:
     }
 
 
-def _since(answer: Answer) -> str | None:
+def _since(answer: FoundCaptures) -> str | None:
     """When the first of what is shown landed."""
     times = [match.placed.capture.landed_ms for match in answer.matches]
     return format_ms(min(times)) if times else None
 
 
-def _as_text(answer: Answer) -> str:
+def _as_text(answer: FoundCaptures) -> str:
     withdrawn = [
         f"  {printable(capture.facts.target_uri)}  {withdrawn_line(capture)}"
         for capture in answer.withdrawn

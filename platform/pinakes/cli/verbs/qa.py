@@ -29,7 +29,7 @@ from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.profile import open_stores
 from pinakes.qa.run.chosen_pages import PageChoice, drawn_pages
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 
 if TYPE_CHECKING:
     from pinakes.qa.results import JudgedPair
@@ -111,7 +111,7 @@ def _labels(
     return {number: settled[key] for number, key in enumerate(keys) if key in settled}
 
 
-def _as_object(drawn: Drawn) -> dict[str, object]:
+def _as_object(drawn: SampledPage) -> dict[str, object]:
     page = drawn.page
     return {
         "url": page.url,
@@ -123,7 +123,7 @@ def _as_object(drawn: Drawn) -> dict[str, object]:
     }
 
 
-def _line(drawn: Drawn) -> str:
+def _line(drawn: SampledPage) -> str:
     always = "  always" if drawn.is_always else ""
     return f"{drawn.page.second}  {drawn.weight:8.2f}  {printable(drawn.page.url)}{always}"
 

@@ -12,10 +12,10 @@ from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.profile import Stores
 from pinakes.qa.run.chosen_pages import PageChoice, missing_pages
-from pinakes.qa.sample import Drawn
+from pinakes.qa.sample import SampledPage
 
 if TYPE_CHECKING:
-    from pinakes.qa.review.judgement import Settled
+    from pinakes.qa.review.judgement import SettledLabel
     from pinakes.qa.review.reviewed_pair import ReviewedPair
 
 _SIZE = 500
@@ -50,7 +50,7 @@ def choice_of(arguments: argparse.Namespace) -> PageChoice:
     )
 
 
-def name_missing(choice: PageChoice, drawn: Iterable[Drawn], console: Console) -> int:
+def name_missing(choice: PageChoice, drawn: Iterable[SampledPage], console: Console) -> int:
     """Name URLs that are not pages of the crawl; how many of a list are missing.
 
     A seed is named as well, but does not count: crawls have seeds without an answer.
@@ -70,7 +70,7 @@ def add_run_folder(parser: argparse.ArgumentParser) -> None:
 
 def settled_pairs(
     folder: Path, stores: Stores, console: Console
-) -> list[tuple[ReviewedPair, Settled | None]]:
+) -> list[tuple[ReviewedPair, SettledLabel | None]]:
     """By rank; None if not settled.  `Raises` as `read_pairs`, and StoreUnavailable.
 
     Warns if the store does not know the run: it is probably the wrong store.

@@ -23,7 +23,7 @@ from pinakes.qa.run.plan import BENIGN, LIVE, RunPlan
 from pinakes.qa.snapshot import Rect
 
 if TYPE_CHECKING:
-    from pinakes.qa.run.lookers import Answer
+    from pinakes.qa.run.lookers import PageResult
     from pinakes.qa.run.running import RunDone
     from pinakes.warc.file_progress import Advance
 
@@ -167,7 +167,7 @@ def _say_done(done: RunDone, console: Console, *, across: bool) -> None:
     )
 
 
-def _say(answer: Answer, console: Console) -> None:
+def _say(answer: PageResult, console: Console) -> None:
     """Name pairs that differ, and a page without a result."""
     if answer.lost is not None:
         console.warn(InputRefused(answer.lost, file=answer.drawn.page.url))

@@ -6,7 +6,7 @@ from pinakes.application.sharing import SharedWith
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
 from pinakes.shared_index.exporting import Exported
-from pinakes.shared_index.gathered import Gathered
+from pinakes.shared_index.gathered import GatheredDigests
 from pinakes.shared_index.importing import ImportedCrawl
 
 
@@ -24,7 +24,7 @@ def say_exported(done: SharedWith, collection: str, console: Console) -> None:
     _say_rest(console, done.exported, done.gathered)
 
 
-def _say_rest(console: Console, done: Exported, gathered: Gathered) -> None:
+def _say_rest(console: Console, done: Exported, gathered: GatheredDigests) -> None:
     for crawl, why in done.left.items():
         console.result({"crawl": crawl, "outcome": "left"}, text=f"{crawl}: left as it is: {why}")
     for crawl in done.taken_out:

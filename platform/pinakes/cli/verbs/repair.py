@@ -16,7 +16,7 @@ from pinakes.cli.frame.telling import Telling
 from pinakes.counts import count_of
 from pinakes.errors import ONE_FILE_ONLY
 from pinakes.rewrite.header_mends import REMOVED
-from pinakes.rewrite.repair_file import Repairing, Told, repair_file
+from pinakes.rewrite.repair_file import Repairing, RepairNote, repair_file
 from pinakes.warc.file_names import base_name
 
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 def _repair(name: str, folder: Path, console: Console, *, dry_run: bool) -> bool:
     """Whether nothing is left that is wrong."""
 
-    def tell(told: Told) -> None:
+    def tell(told: RepairNote) -> None:
         console.result(told.as_json(), text=_line(told))
 
     with console.progress(f"repairing {base_name(name)}", total=size_at(name)) as progress:
@@ -64,7 +64,7 @@ def _repair(name: str, folder: Path, console: Console, *, dry_run: bool) -> bool
     return not result.left
 
 
-def _line(told: Told) -> str:
+def _line(told: RepairNote) -> str:
     inside = f"+{told.inner_offset}" if told.inner_offset else ""
     place = f"{told.file}:{told.offset}{inside}: {told.code}: "
     if told.after is None:

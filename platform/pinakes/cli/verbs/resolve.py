@@ -50,7 +50,7 @@ from pinakes.index.manifest import content_order, estimate_line_bytes
 _NAMED_COLLISIONS = 20
 
 
-class Compared(NamedTuple):
+class ComparisonOptions(NamedTuple):
     """How bodies are compared, and where what was counted goes."""
 
     compare: str
@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write the resolved lines; name collisions, and bodies that could not be read."""
     manifests, process, runner = arguments.manifests, arguments.process, runner_of(arguments)
-    how = Compared(arguments.compare, trust_of(arguments), arguments.stats)
+    how = ComparisonOptions(arguments.compare, trust_of(arguments), arguments.stats)
     places = places_of(arguments)
     if runner is not None:
         refuse_unreadable(runner, manifests, console)
@@ -131,7 +131,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _by_job(
-    manifests: Sequence[str], how: Compared, output: str, runner: JobRunner, console: Console
+    manifests: Sequence[str],
+    how: ComparisonOptions,
+    output: str,
+    runner: JobRunner,
+    console: Console,
 ) -> Exit:
     from pinakes.mr_jobs.digest_job import trust_options
     from pinakes.mr_jobs.job_counts import add_resolved
@@ -149,7 +153,7 @@ def _by_job(
 
 
 def _write_stats(
-    how: Compared, count: ResolveCount, decisions: ProcessCount | None, console: Console
+    how: ComparisonOptions, count: ResolveCount, decisions: ProcessCount | None, console: Console
 ) -> None:
     statistics = count.as_json()
     statistics["compare"] = how.compare

@@ -23,7 +23,7 @@ from pinakes.profile import Stores, open_stores
 from pinakes.warc.dates import parse_date
 
 
-class View(NamedTuple):
+class ShowOptions(NamedTuple):
     """What to show of a capture: its cells, all or those written before a time, or its body."""
 
     before_ms: int | None
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Cells, a record, or a body."""
     before_ms = _before_ms(arguments.as_of) if arguments.as_of else None
-    view = View(before_ms, arguments.payload, arguments.raw)
+    view = ShowOptions(before_ms, arguments.payload, arguments.raw)
     named = key_or_place(arguments.capture)
     if isinstance(named, RecordPlace) and is_at(named.file):
         if before_ms is not None:
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     return Exit.DONE
 
 
-def _show_capture(stores: Stores, key: bytes, view: View, console: Console) -> None:
+def _show_capture(stores: Stores, key: bytes, view: ShowOptions, console: Console) -> None:
     name = key.decode("ascii")
     cells = read_cells(stores.rows, key, before_ms=view.before_ms)
     found = get_captures(stores.rows, [key])
@@ -85,7 +85,7 @@ def _show_capture(stores: Stores, key: bytes, view: View, console: Console) -> N
 
 
 def _give_body(
-    stores: Stores, placed: Placed | None, name: str, view: View, console: Console
+    stores: Stores, placed: Placed | None, name: str, view: ShowOptions, console: Console
 ) -> None:
     if placed is None:
         raise UnresolvedReference(
@@ -104,7 +104,7 @@ def _before_ms(text: str) -> int:
     return (since.days * 86400 + since.seconds) * 1000 + since.microseconds // 1000 + 1
 
 
-def _show_local(place: RecordPlace, view: View, console: Console) -> None:
+def _show_local(place: RecordPlace, view: ShowOptions, console: Console) -> None:
     with open_local(place) as (source, record):
         if view.payload and record.type == "revisit":
             raise UnresolvedReference(
@@ -120,7 +120,7 @@ def _show_local(place: RecordPlace, view: View, console: Console) -> None:
             say_record(record, place, console)
 
 
-def _show_place(stores: Stores, place: RecordPlace, view: View, console: Console) -> None:
+def _show_place(stores: Stores, place: RecordPlace, view: ShowOptions, console: Console) -> None:
     """A record of the store that is no capture."""
     if view.before_ms is not None:
         raise ConfigError("only captures have a history, and this record is not a capture")

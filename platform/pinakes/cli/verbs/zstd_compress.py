@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.application.inputs import find_files, total_size
-from pinakes.application.recompressing import LEVEL, Compression, recompress_files, without_clashes
+from pinakes.application.recompressing import (
+    LEVEL,
+    CompressionChoice,
+    recompress_files,
+    without_clashes,
+)
 from pinakes.archive_store.local.files import make_folder
 from pinakes.archive_store.located import open_place
 from pinakes.cli.frame.exits import Exit
@@ -156,15 +161,15 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     return tell.exit()
 
 
-def compression_of(arguments: argparse.Namespace) -> Compression:
+def compression_of(arguments: argparse.Namespace) -> CompressionChoice:
     """What is asked for.  `Raises` ConfigError for a dictionary that is none."""
     if arguments.action == "decompress":
-        return Compression(level=None, plain=arguments.plain)
+        return CompressionChoice(level=None, plain=arguments.plain)
     if arguments.dictionary is None:
-        return Compression(arguments.level)
+        return CompressionChoice(arguments.level)
     try:
         with open_place(arguments.dictionary) as source:
-            return Compression(arguments.level, dictionary_in(source).as_bytes())
+            return CompressionChoice(arguments.level, dictionary_in(source).as_bytes())
     except InputRefused as refusal:
         raise ConfigError(refusal.message, file=refusal.file) from refusal
 

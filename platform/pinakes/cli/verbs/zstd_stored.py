@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pinakes.acts.act import Act
 from pinakes.acts.waves import Tasks
-from pinakes.application.recompressing import Compression, CrawlsToRecompress
+from pinakes.application.recompressing import CompressionChoice, CrawlsToRecompress
 from pinakes.archive_store.located import is_at
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.sidecar import sidecar_name
@@ -57,7 +57,7 @@ class _Sum:
 
 def recompress_crawls(
     names: Sequence[str],
-    to: Compression,
+    to: CompressionChoice,
     configuration: Configuration,
     runner: JobRunner | None,
     console: Console,

@@ -22,7 +22,7 @@ from typing import BinaryIO, Protocol
 from pinakes.archive_store.local.files import drop_pages, make_folder, sha256_of, sync_folder
 from pinakes.archive_store.local.whole_files import hidden_name, keep_as, written_aside
 from pinakes.dedupe.archive_files import SUPERSEDED
-from pinakes.dedupe.validate.receipt import PASS, FileFacts, Receipt
+from pinakes.dedupe.validate.receipt import PASS, Receipt, ReceiptFile
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.replace import copy_file_with_replacements
 from pinakes.warc.opening import open_source
@@ -44,7 +44,7 @@ class CopyRequest:
     """Check everything, and write nothing."""
 
 
-class Place(Protocol):
+class CopyPlace(Protocol):
     """One of the two copies."""
 
     def exists(self, name: str) -> bool:
@@ -68,7 +68,7 @@ class Place(Protocol):
 
 
 class FolderPlace:
-    """A folder of this host, as `Place`."""
+    """A folder of this host, as `CopyPlace`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -96,15 +96,15 @@ def has_bytes(path: Path, size: int, sha256: str) -> bool:
 class Step:
     """One file: what there is to do for it."""
 
-    facts: FileFacts
+    facts: ReceiptFile
     state: str
     superseded: Path
     """Where the old file is, or will be; relative to DST."""
 
 
 def plan_steps(
-    source: Place,
-    target: Place,
+    source: CopyPlace,
+    target: CopyPlace,
     receipt: Receipt,
     *,
     today: str,
@@ -134,7 +134,7 @@ def require_permission(receipt: Receipt) -> None:
         raise Conflict("the receipt names no file: nothing is committed")
 
 
-def _step(target: Place, facts: FileFacts, names: set[str], today: str) -> Step:
+def _step(target: CopyPlace, facts: ReceiptFile, names: set[str], today: str) -> Step:
     name, old = facts.name, facts.before_name
     superseded = f"{SUPERSEDED}-{today}/{old}"
     if target.has(name, facts.size, facts.sha256) and (name == old or not target.exists(old)):
@@ -153,7 +153,7 @@ def _step(target: Place, facts: FileFacts, names: set[str], today: str) -> Step:
     return Step(facts=facts, state=TO_DO, superseded=Path(superseded))
 
 
-def _expect(place: Place, name: str, size: int, sha256: str, what: str) -> None:
+def _expect(place: CopyPlace, name: str, size: int, sha256: str, what: str) -> None:
     if not place.exists(name):
         raise InputRefused(
             f"missing: {what} should be here; nothing was changed", file=place.describe(name)
@@ -255,7 +255,7 @@ def _copy_file(source: Path, target: BinaryIO) -> None:
         watched.check_unchanged()
 
 
-def _require_read_back(out: BinaryIO, place: Path, facts: FileFacts) -> None:
+def _require_read_back(out: BinaryIO, place: Path, facts: ReceiptFile) -> None:
     """Read from the disk what was written aside for `place`, and compare it with the receipt."""
     os.fsync(out.fileno())
     drop_pages(out.fileno())  # so that reading it back reads the disk

@@ -30,7 +30,7 @@ from pinakes.dedupe.references.outcomes import (
     algorithm_of,
 )
 from pinakes.dedupe.references.resolution import Places, Reference, Resolution
-from pinakes.dedupe.references.stream import Stretch
+from pinakes.dedupe.references.stream import RecordStretch
 from pinakes.dedupe.references.values import FULL_TYPES, FoundReferences, digest_of, indexed_full
 from pinakes.dedupe.validate.folders import archive_folder
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError, UnresolvedReference
@@ -89,7 +89,9 @@ def _add_full(references: FoundReferences, record: Record, number: int) -> None:
         record.record_id,
         proof=_proof_of(record),
     )
-    references.add_full(uri, full, Stretch(number, record.offset, record.offset + record.length))
+    references.add_full(
+        uri, full, RecordStretch(number, record.offset, record.offset + record.length)
+    )
 
 
 def _proof_of(record: Record) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.references.resolution import Resolution
-from pinakes.dedupe.references.stream import Stretch
+from pinakes.dedupe.references.stream import RecordStretch
 from pinakes.dedupe.write.proofs import inflates
 from pinakes.dedupe.write.restore import RestoreCount, restored_or_none, want_originals
 from pinakes.warc.compression.members import compression_of
@@ -36,7 +36,9 @@ def prove_originals(resolution: Resolution, read: Read) -> None:
             resolution.add_damaged(unread)
 
 
-def _prove_stretches(source: Source, stretches: Iterator[Stretch], resolution: Resolution) -> None:
+def _prove_stretches(
+    source: Source, stretches: Iterator[RecordStretch], resolution: Resolution
+) -> None:
     for stretch in stretches:
         is_whole = False
         try:

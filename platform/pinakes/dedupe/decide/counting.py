@@ -10,7 +10,7 @@ from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 
 
-class Capture(NamedTuple):
+class CountedCapture(NamedTuple):
     """One capture, as statistics and error listings name it."""
 
     file: str
@@ -20,9 +20,9 @@ class Capture(NamedTuple):
     date: str
 
 
-def capture_of(line: ManifestLine) -> Capture:
+def capture_of(line: ManifestLine) -> CountedCapture:
     """A line as statistics name it."""
-    return Capture(line.file, line.offset, line.inner_offset, line.target_uri, line.date)
+    return CountedCapture(line.file, line.offset, line.inner_offset, line.target_uri, line.date)
 
 
 class Collision(NamedTuple):
@@ -30,7 +30,7 @@ class Collision(NamedTuple):
     second digest, in order of the first."""
 
     digest: str
-    captures: tuple[Capture, ...]
+    captures: tuple[CountedCapture, ...]
 
 
 @dataclass(slots=True)

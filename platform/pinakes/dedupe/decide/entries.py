@@ -45,7 +45,7 @@ def leave_undecided(line: ManifestLine, count: ProcessCount) -> ManifestLine:
 
 
 def decide_contents(
-    entries: Iterable[Entry], count: ProcessCount, *, aside: SetAside | None = None
+    entries: Iterable[Entry], count: ProcessCount, *, aside: WaitingEntries | None = None
 ) -> Iterator[ManifestLine]:
     """The entries' lines, decided; entries in their own order.  Memory: some lines.
 
@@ -66,7 +66,7 @@ def decide_contents(
             yield line
 
 
-class SetAside:
+class WaitingEntries:
     """Sets aside what waits for its scope, and offers to every scope what stays full.
 
     `scopes` may be filled until the first line comes.

@@ -26,7 +26,7 @@ from .contents import Compare
 from .counting import Decisions, ProcessCount
 from .entries import (
     Entry,
-    SetAside,
+    WaitingEntries,
     decide_contents,
     is_decided_on,
     leave_undecided,
@@ -63,7 +63,7 @@ def process_lines(
         scopes: set[str] = set()
         entries = _entries(lines, rest, scopes, count, resources=resources, space=space)
         by_content = sort_outside_memory(entries, space=space, item_bytes=estimate_entry_bytes)
-        in_content = decide_contents(by_content, count, aside=SetAside(scoped, scopes))
+        in_content = decide_contents(by_content, count, aside=WaitingEntries(scoped, scopes))
         # In this order: all that is in `scoped` and `rest` is there when they are read.
         decided: Iterator[ManifestLine] = chain(
             in_content, _decide_scoped(scoped, count, space), rest

@@ -18,7 +18,7 @@ from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .originals import Originals, Place, Wanted
+from .originals import FullRecordPlace, Originals, Wanted
 from .outcomes import INDEXED
 from .resolution import Resolution
 from .values import ALGORITHM, FULL_TYPES, FoundReferences, body_of, full_of, indexed_full
@@ -55,16 +55,16 @@ def note_indexed(path: Path, originals: Originals) -> None:
             originals.note_digest(str(digest), wanted, place)
 
 
-def iter_indexed(path: Path) -> Iterator[tuple[Wanted, Place]]:
+def iter_indexed(path: Path) -> Iterator[tuple[Wanted, FullRecordPlace]]:
     """The full records of an index, and where they are said to be."""
     return ((wanted, place) for _, wanted, place in _iter_full(path))
 
 
-def _iter_full(path: Path) -> Iterator[tuple[CdxLine, Wanted, Place]]:
+def _iter_full(path: Path) -> Iterator[tuple[CdxLine, Wanted, FullRecordPlace]]:
     for line in read_index(path):
         if line.mime == REVISIT_MIME or None in (line.url, line.filename, line.offset):
             continue
-        place = Place(line.filename or "", line.offset or 0, 0, None, None)
+        place = FullRecordPlace(line.filename or "", line.offset or 0, 0, None, None)
         yield line, Wanted(line.url or "", line.timestamp[:14]), place
 
 

@@ -27,7 +27,7 @@ from .values import FULL_TYPES, digest_of, normal_digest
 _MOST_PLACES = 64
 
 
-class Place(NamedTuple):
+class FullRecordPlace(NamedTuple):
     """A full record in an archive file."""
 
     file: str
@@ -120,7 +120,7 @@ def names_original(header: Header, original: Record) -> bool:
     return found is not None and found[0] == wanted_by(header)
 
 
-def place_of(name: str, record: Record) -> tuple[Wanted, Place] | None:
+def place_of(name: str, record: Record) -> tuple[Wanted, FullRecordPlace] | None:
     """What a full record of the file `name` is looked up by, and where it is.
 
     None where nothing can refer to it, or it is not whole.
@@ -129,13 +129,15 @@ def place_of(name: str, record: Record) -> tuple[Wanted, Place] | None:
     whole = all(finding.code == "member" for finding in record.findings)
     if moment is None or record.target_uri is None or not whole:
         return None
-    place = Place(name, record.offset, record.inner_offset, record.record_id, record.payload_size)
+    place = FullRecordPlace(
+        name, record.offset, record.inner_offset, record.record_id, record.payload_size
+    )
     return Wanted(record.target_uri, format_14(moment)), place
 
 
 class _Found(NamedTuple):
     second: str
-    place: Place
+    place: FullRecordPlace
 
 
 class Originals:
@@ -183,12 +185,12 @@ class Originals:
             digests |= {record.payload_digest(algorithm), record.dechunked_digest(algorithm)}
         yield from sorted(str(digest) for digest in digests if digest is not None)
 
-    def note_digest(self, digest: str, wanted: Wanted, place: Place) -> None:
+    def note_digest(self, digest: str, wanted: Wanted, place: FullRecordPlace) -> None:
         """Note a full record by its digest, in our spelling."""
         for uri in (wanted.target_uri, None):
             self.note_place(WithDigest(digest, uri), place, wanted.second)
 
-    def note_place(self, wanted: Name, place: Place, second: str | None = None) -> None:
+    def note_place(self, wanted: Name, place: FullRecordPlace, second: str | None = None) -> None:
         """Note where a full record is said to be, if it is wanted.
 
         `second` is when it was captured.  Of those of one digest the latest are kept.
@@ -203,7 +205,7 @@ class Originals:
             places.sort(key=lambda found: found.second)
             del places[1:-_MOST_PLACES]
 
-    def places(self, header: Header) -> Iterable[Place]:
+    def places(self, header: Header) -> Iterable[FullRecordPlace]:
         """Where the original of this revisit may be: at the URI and second that it names, the one
         with its record id first.
 
@@ -218,7 +220,7 @@ class Originals:
         places = (one.place for one in found)
         return sorted(places, key=lambda place: place.record_id != record_id)
 
-    def places_meant(self, header: Header) -> Iterator[Place]:
+    def places_meant(self, header: Header) -> Iterator[FullRecordPlace]:
         """Where the original of a crawler's revisit may be, by all that it says: the surest first,
         and of one digest the latest, none later than the revisit."""
         moment = parse_date(header.outline()[1] or "")

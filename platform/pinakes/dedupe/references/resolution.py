@@ -33,8 +33,8 @@ from .outcomes import (
 )
 from .stream import (
     NOWHERE,
-    Found,
-    Stretch,
+    OrderedEntry,
+    RecordStretch,
     entries_of,
     found_bytes,
     has_place,
@@ -69,7 +69,7 @@ def reference_of(revisit: Revisit, outcome: str) -> Reference:
     return Reference(revisit.file, revisit.ordinal, uri, revisit.second or "", outcome)
 
 
-class Unproven(NamedTuple):
+class UnprovenCounts(NamedTuple):
     """Numbers of revisits of ours, by file; and the files that may have their originals."""
 
     revisits: dict[str, set[int]]
@@ -84,9 +84,9 @@ class Resolution:
         """Memory: the names of files, the ids that revisits name without a URI, the damaged
         originals, and three times `space`."""
         self._space = space
-        self._found: Spool[Found] = Spool(space=space, item_bytes=found_bytes)
+        self._found: Spool[OrderedEntry] = Spool(space=space, item_bytes=found_bytes)
         self._named_by: set[str] = set()
-        self._damaged: set[Stretch] = set()
+        self._damaged: set[RecordStretch] = set()
         self._files: dict[str, int] = {}
         self._names = [""]
         self._ids: dict[str, list[Full]] = {}
@@ -109,22 +109,22 @@ class Resolution:
             self._names.append(name)
         return number
 
-    def add_full(self, uri: str | None, full: Full, stretch: Stretch = NOWHERE) -> None:
+    def add_full(self, uri: str | None, full: Full, stretch: RecordStretch = NOWHERE) -> None:
         if uri is not None:
-            self._found.append(Found(uri, *place_of(full), stretch, full))
+            self._found.append(OrderedEntry(uri, *place_of(full), stretch, full))
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
         revisit = revisit_of(record, kind, body, file=self._names[file])
         if revisit.uri is None and revisit.id is not None:
             self._ids[revisit.id] = []
-        at = Stretch(file)
+        at = RecordStretch(file)
         for entry in entries_of(revisit):
             # Full records without a URI are not kept: a revisit without one finds none.
-            one = Found(uri_of(revisit) or "", *place_of(entry), at, entry)
+            one = OrderedEntry(uri_of(revisit) or "", *place_of(entry), at, entry)
             self._named_by.update(name[0] for name in names_of(one))
             self._found.append(one)
 
-    def named_originals(self) -> Iterator[tuple[str, Iterator[Stretch]]]:
+    def named_originals(self) -> Iterator[tuple[str, Iterator[RecordStretch]]]:
         """The files that hold full records which revisits of `CHECKED` name, and where in each;
         `add_damaged` takes from these.  Each stretch comes once, by offset.
         """
@@ -132,7 +132,7 @@ class Resolution:
         for number, stretches in groupby(named, key=attrgetter("file")):
             yield self._names[number], stretches
 
-    def add_damaged(self, stretch: Stretch) -> None:
+    def add_damaged(self, stretch: RecordStretch) -> None:
         """The full records of this stretch are damaged, whatever was said of them."""
         self._damaged.add(stretch)
 
@@ -210,7 +210,7 @@ class Resolution:
         if second is not None:
             self._bodies[digest] = min(second, self._bodies.get(digest, second))
 
-    def unproven(self) -> Unproven:
+    def unproven(self) -> UnprovenCounts:
         """The revisits of ours of which the digests do not tell whether their originals have their
         bodies.  `add_proof` says of each.  Memory: those, and what they refer to.
         """
@@ -226,7 +226,7 @@ class Resolution:
             for one in (self._found if named else ())
             if isinstance(one.entry, Full) and (one.uri, one.second) in named
         }
-        return Unproven(revisits, [self._names[number] for number in sorted(files - {0})])
+        return UnprovenCounts(revisits, [self._names[number] for number in sorted(files - {0})])
 
     def add_proof(self, file: str, ordinal: int, *, is_proven: bool) -> None:
         """Whether what a revisit of ours refers to has the body that it stands for."""
@@ -281,7 +281,7 @@ class Resolution:
                         places.setdefault((uri, second), set()).add(algorithm)
         return {self._names[number]: found[number] for number in sorted(found)}
 
-    def _sorted(self) -> Iterator[Found]:
+    def _sorted(self) -> Iterator[OrderedEntry]:
         return sort_outside_memory(
             with_damage(self._found, self._damaged),
             key=itemgetter(0, 1, 2),

@@ -152,7 +152,7 @@ def _standing_for(declared: str | None, record_id: str | None, standing: _Standi
     )
 
 
-class Stretch(NamedTuple):
+class RecordStretch(NamedTuple):
     """The bytes of a record, or of the members that it shares: `[start, end)` of a file."""
 
     file: int = 0
@@ -162,16 +162,16 @@ class Stretch(NamedTuple):
     """0: nobody asks where in the file the record is."""
 
 
-NOWHERE = Stretch()
+NOWHERE = RecordStretch()
 
 
-class Found(NamedTuple):
+class OrderedEntry(NamedTuple):
     """An entry in the order of URIs and, of each, in that of `judge_references`."""
 
     uri: str
     second: str
     rank: int
-    stretch: Stretch
+    stretch: RecordStretch
     entry: Entry
 
 
@@ -179,19 +179,21 @@ class _Name(NamedTuple):
     """One way to name a full record: with its stretch, or `_WANTED` where a revisit does so."""
 
     name: tuple[str, ...]
-    stretch: Stretch
+    stretch: RecordStretch
 
 
-_WANTED = Stretch(-1)
+_WANTED = RecordStretch(-1)
 """Sorts before the stretches of all files."""
 
 
-def found_bytes(found: Found) -> int:
+def found_bytes(found: OrderedEntry) -> int:
     """The approximate memory of what was found."""
     return _ENTRY_BYTES + len(found.uri)
 
 
-def with_damage(found: Iterable[Found], damaged: Container[Stretch]) -> Iterator[Found]:
+def with_damage(
+    found: Iterable[OrderedEntry], damaged: Container[RecordStretch]
+) -> Iterator[OrderedEntry]:
     """The same, where the full records of these stretches are known to be damaged by now."""
     for one in found:
         if isinstance(one.entry, Full) and one.stretch in damaged:
@@ -200,7 +202,7 @@ def with_damage(found: Iterable[Found], damaged: Container[Stretch]) -> Iterator
             yield one
 
 
-def names_of(found: Found) -> list[tuple[str, ...]]:
+def names_of(found: OrderedEntry) -> list[tuple[str, ...]]:
     """What a revisit of `CHECKED` names its original by, or a full record may be named by."""
     one = found.entry
     parts: tuple[tuple[str | None, ...], ...]
@@ -216,8 +218,8 @@ def names_of(found: Found) -> list[tuple[str, ...]]:
 
 
 def iter_named(
-    found: Iterable[Found], kinds: Container[str], *, space: SortSpace
-) -> Iterator[Stretch]:
+    found: Iterable[OrderedEntry], kinds: Container[str], *, space: SortSpace
+) -> Iterator[RecordStretch]:
     """Yield the stretches of full records that revisits of `CHECKED` name, in order, each once.
 
     `kinds` are the first parts of all names that revisits have.  Left out is what is known to be
@@ -235,7 +237,7 @@ def iter_named(
         yield stretch
 
 
-def _names(found: Found, kinds: Container[str]) -> Iterator[_Name]:
+def _names(found: OrderedEntry, kinds: Container[str]) -> Iterator[_Name]:
     stretch = found.stretch
     if not isinstance(found.entry, Full):
         stretch = _WANTED

@@ -13,7 +13,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
 
 from .outcomes import WHOLE, Full, Revisit
-from .stream import NOWHERE, Stretch
+from .stream import NOWHERE, RecordStretch
 
 ALGORITHM = "sha256"
 FULL_TYPES = ("response", "resource")
@@ -27,7 +27,7 @@ class FoundReferences(Protocol):
         """A number for the file, to be given with its references."""
         ...
 
-    def add_full(self, uri: str | None, full: Full, stretch: Stretch = NOWHERE) -> None:
+    def add_full(self, uri: str | None, full: Full, stretch: RecordStretch = NOWHERE) -> None:
         """A full record of this target URI; `stretch` is where it is, by the number of its file."""
         ...
 

@@ -27,7 +27,7 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.file_progress import Advance, no_advance
 
-from .survey import Survey, stored_line, survey_captures
+from .survey import DuplicateSurvey, stored_line, survey_captures
 
 _NOW = 1 << 62
 
@@ -49,7 +49,7 @@ class Collection:
         self._policies = policies
         self.archive = archive
         self._run = run
-        self._survey: Survey | None = None
+        self._survey: DuplicateSurvey | None = None
         self._surveyed: set[str] = set()
         self.entries: dict[str, FileEntry] = {
             entry.archive_file: entry
@@ -95,7 +95,7 @@ class Collection:
         entry = self.entries.get(archive_file)
         return entry.facts.size if entry is not None and entry.facts is not None else 0
 
-    def survey(self, advance: Advance = no_advance) -> Survey:
+    def survey(self, advance: Advance = no_advance) -> DuplicateSurvey:
         """What one pass over the sidecars tells; made when it is first asked for.
 
         `advance` is called for each file: half of its size, as `lines` reads it again.

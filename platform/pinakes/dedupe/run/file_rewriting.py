@@ -41,7 +41,7 @@ Decided = dict[int, Pair]
 """By the record's ordinal."""
 
 
-class FileTask(NamedTuple):
+class RewritingTask(NamedTuple):
     """A file to be rewritten."""
 
     archive_file: str
@@ -152,11 +152,11 @@ class FileRewriter:
         )
         self._advance = advance
 
-    def rewrite(self, task: FileTask) -> FileResult[Rewritten]:
+    def rewrite(self, task: RewritingTask) -> FileResult[Rewritten]:
         """Rewrite a file, unless it is claimed by another act."""
         return rewrite_file(self._act, task, self._rewrite, self._advance)
 
-    def _rewrite(self, held: Held, task: FileTask, done: FileProgress) -> Rewritten:
+    def _rewrite(self, held: Held, task: RewritingTask, done: FileProgress) -> Rewritten:
         act = self._act
         old = read_entry(act.rows, held.archive_file).current
         decided = decided_by_ordinal(act.archive, old.name, task.pairs)

@@ -53,7 +53,7 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
 
-from .run_report import COUNTING, UNWATCHED, RunProgress, files_step
+from .run_report import COUNTING, UNWATCHED, DedupeProgress, files_step
 
 _PASSES = 2
 """Over a file that is rewritten: written, and proven."""
@@ -111,7 +111,7 @@ class FilesRun:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def decide(self, progress: RunProgress = UNWATCHED) -> None:
+    def decide(self, progress: DedupeProgress = UNWATCHED) -> None:
         """List all captures, compare bodies, choose originals."""
         request = self._request
         progress.begin(files_step(1), sum(self._sizes.values()))
@@ -155,7 +155,9 @@ class FilesRun:
         what = f"{stretch.reason}: {stretch.end - stretch.offset} bytes take no part"
         self._on_problem(MalformedRecord(what, file=name, offset=stretch.offset))
 
-    def write(self, output: Path | None, progress: RunProgress = UNWATCHED) -> Iterator[FileDone]:
+    def write(
+        self, output: Path | None, progress: DedupeProgress = UNWATCHED
+    ) -> Iterator[FileDone]:
         """Each file, its duplicates as revisits, into a folder; None: only count.
 
         A file without duplicates is copied.  One that was written before is compared.
@@ -210,7 +212,7 @@ class FilesRun:
         output: Path,
         *,
         witnesses: Witnesses | None = None,
-        progress: RunProgress = UNWATCHED,
+        progress: DedupeProgress = UNWATCHED,
     ) -> Validation:
         """Read all files once more, before and after, and follow every reference."""
         progress.begin(files_step(4), self._size_of_readable())

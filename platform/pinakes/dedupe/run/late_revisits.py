@@ -19,7 +19,7 @@ from pinakes.catalog.captures import get_captures, placed_by
 from pinakes.catalog.file_rows import release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.dedupe.references.originals import Originals, Place, Wanted
+from pinakes.dedupe.references.originals import FullRecordPlace, Originals, Wanted
 from pinakes.dedupe.write.restore import RestoreCount, restorations
 from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
@@ -134,7 +134,7 @@ def originals_of(
         if placed is None:
             continue
         at = placed.location
-        place = Place(
+        place = FullRecordPlace(
             facts.archive_file, at.offset, at.inner_offset, facts.record_id, facts.payload_size
         )
         for wanted in keys[capture.key]:

@@ -38,7 +38,7 @@ Mend = Callable[[FileEntry, str, Sequence[Lost]], None]
 """Puts these records of an old generation into a new one; Raises what is in `ONE_FILE_ONLY`."""
 
 
-class Dropped(NamedTuple):
+class DroppedGeneration(NamedTuple):
     """An old generation that is gone (or would be), and its size."""
 
     name: str
@@ -70,7 +70,7 @@ class OldGenerations:
     archive: ArchiveStore
     actor: Actor
     grace_ms: int
-    on_dropped: Callable[[Dropped], None] = lambda dropped: None
+    on_dropped: Callable[[DroppedGeneration], None] = lambda dropped: None
 
     def plan(self, collection: str) -> list[PinakesError]:
         """Tell of what would be dropped now; why others would not be."""
@@ -85,7 +85,7 @@ class OldGenerations:
         *,
         mend: Mend | None = None,
         dry_run: bool = False,
-    ) -> Iterator[Dropped]:
+    ) -> Iterator[DroppedGeneration]:
         """Delete the generations before the current one, where it is older than the grace time.
 
         `remaining` reads what is left without them.  `mend` puts what an old generation alone
@@ -99,7 +99,9 @@ class OldGenerations:
         rows, archive, now_ms = self.rows, self.archive, self.actor.now_ms()
         for entry in entries:
             sizes = {name: archive.size(name) for name in older_names(entry)}
-            old = [Dropped(name, size) for name, size in sizes.items() if size is not None]
+            old = [
+                DroppedGeneration(name, size) for name, size in sizes.items() if size is not None
+            ]
             if not old or not self._is_ripe(entry, now_ms):
                 continue
             names = [dropped.name for dropped in old]

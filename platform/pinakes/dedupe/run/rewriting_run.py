@@ -27,16 +27,16 @@ from pinakes.warc.file_progress import Advance
 
 from .file_rewriting import (
     FileRewriter,
-    FileTask,
     Pair,
     RevisitRules,
+    RewritingTask,
     Rewritten,
     commit_file,
 )
 from .old_generations import Drop, drop_each
 from .run_files import RunFiles
 from .run_report import CLAIMED, DONE_ALREADY, WANTS_ROOM, DedupeReport, DedupeRequest
-from .tasks import Executors, Tasks, require_valid
+from .tasks import Executors, RewritingTasks, require_valid
 
 _ROWS = 1000
 _WAVE_BYTES = 1 << 40
@@ -121,7 +121,9 @@ class RewritingRun:
     size_of: Callable[[str], int]
     advance: Advance
 
-    def rewrite(self, originals: StoredFiles, doing: Executors, tasks: Tasks | None) -> None:
+    def rewrite(
+        self, originals: StoredFiles, doing: Executors, tasks: RewritingTasks | None
+    ) -> None:
         """Rewrite all that is worth while, as long as there is room; `report` says what was done.
 
         Raises Busy where a file's claim was lost: the run ends, and the same command goes on with
@@ -146,7 +148,7 @@ class RewritingRun:
             for batch in self._batches():
                 yield from doing.rewrite(rules, batch, self.advance)
 
-    def _in_waves(self, tasks: Tasks, doing: Executors) -> Iterator[FileResult[Rewritten]]:
+    def _in_waves(self, tasks: RewritingTasks, doing: Executors) -> Iterator[FileResult[Rewritten]]:
         act, files = self.act, self.files
         waves = Waves(
             act=act,
@@ -180,7 +182,7 @@ class RewritingRun:
 
     def _batches(
         self, *, done: Container[str] = (), most_bytes: int | None = None
-    ) -> Iterator[Iterator[FileTask]]:
+    ) -> Iterator[Iterator[RewritingTask]]:
         """The files but those of `done`, a batch of so many bytes at most, as long as there is
         room; why others are left is counted in the report."""
 
@@ -207,7 +209,7 @@ class RewritingRun:
         self.report.files_left[why_not] += 1
         self.advance(self.size_of(archive_file))
 
-    def _chosen(self, name: str, pairs: list[Pair]) -> Iterator[FileTask]:
+    def _chosen(self, name: str, pairs: list[Pair]) -> Iterator[RewritingTask]:
         """The file, if it is worth while and not done; else it is counted in the report."""
         if name in self.moved:
             # This run died after the file's move: it has been done, and may still be claimed.
@@ -222,7 +224,7 @@ class RewritingRun:
             self.advance(self.size_of(name))
             return
         if why_not is None:
-            yield FileTask(name, pairs, [], self.size_of(name), takes_bytes)
+            yield RewritingTask(name, pairs, [], self.size_of(name), takes_bytes)
         else:
             self._leave(name, why_not)
 
@@ -245,7 +247,7 @@ class RewritingRun:
             return "larger than max-extra-bytes", size
         return None, size
 
-    def _relocated(self, task: FileTask) -> FileTask:
+    def _relocated(self, task: RewritingTask) -> RewritingTask:
         """The file, with each original where it lies now: its old place may be dropped.
 
         One that was moved is named by its stored file, and not by its identity.

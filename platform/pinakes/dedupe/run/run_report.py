@@ -31,7 +31,7 @@ WANTS_ROOM = "max-extra-bytes"
 """Why a file is left that the same command rewrites once old generations are dropped."""
 
 
-class RunProgress(Protocol):
+class DedupeProgress(Protocol):
     """What a run tells of how far it is; totals and counts are bytes of archive files."""
 
     def begin(self, step: str, total_bytes: int) -> None:
@@ -53,7 +53,7 @@ class Unwatched:
         pass
 
 
-UNWATCHED: RunProgress = Unwatched()
+UNWATCHED: DedupeProgress = Unwatched()
 
 
 def numbered(steps: tuple[str, ...]) -> Callable[[int], str]:

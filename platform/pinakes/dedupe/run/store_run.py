@@ -43,7 +43,7 @@ from .old_generations import Drop, OldGenerations, drop_each
 from .remaining import Remaining
 from .rewriting_run import RewritingRun, Room
 from .run_files import COUNTS, GENERATIONS, REPORT, RunFiles, clear_ended_runs
-from .run_report import UNWATCHED, DedupeReport, DedupeRequest, RunProgress, store_step
+from .run_report import UNWATCHED, DedupeProgress, DedupeReport, DedupeRequest, store_step
 from .tasks import HERE, Executors
 
 VERB = "dedupe"
@@ -69,7 +69,7 @@ class CollectionRuns:
     software: str
     executors: Executors = HERE
     old: OldGenerations | None = None
-    watched: Callable[[], AbstractContextManager[RunProgress]] = lambda: nullcontext(UNWATCHED)
+    watched: Callable[[], AbstractContextManager[DedupeProgress]] = lambda: nullcontext(UNWATCHED)
     on_resumed: Callable[[str], None] = lambda run: None
 
     def dedupe(self, request: DedupeRequest) -> Iterator[DedupeReport]:
@@ -151,7 +151,7 @@ class StoreRun:
         self._doing = executors
         self._tasks = executors.tasks(act, request, files) if executors.tasks else None
 
-    def execute(self, progress: RunProgress = UNWATCHED) -> DedupeReport:
+    def execute(self, progress: DedupeProgress = UNWATCHED) -> DedupeReport:
         """Do what is left to do of this run; its lease is kept meanwhile.
 
         Raises Conflict where somebody has taken this run for a dead one.
@@ -213,7 +213,7 @@ class StoreRun:
         originals: StoredFiles,
         moved: set[str],
         report: DedupeReport,
-        progress: RunProgress,
+        progress: DedupeProgress,
     ) -> None:
         archive = self._act.archive
         limit_bytes = self._request.max_extra_bytes
@@ -235,7 +235,7 @@ class StoreRun:
             report.problems += drop_each(self._last_drop, self._entries_now())
         report.problems += room.problems
 
-    def _decide(self, collection: Collection, progress: RunProgress) -> None:
+    def _decide(self, collection: Collection, progress: DedupeProgress) -> None:
         """Keep the duplicates of the files that are asked for, and the counts of all."""
         decisions = Decisions()
         counts: dict[str, object] = {}
@@ -258,7 +258,7 @@ class StoreRun:
         collection: Collection,
         bodies: StoredFiles,
         decisions: Decisions,
-        progress: RunProgress,
+        progress: DedupeProgress,
     ) -> Iterator[ManifestLine]:
         """The duplicates, each with its original, by file and offset."""
         advance, compare, trust = progress.advance, self._request.compare, self._request.trust
@@ -284,7 +284,7 @@ class StoreRun:
 class _KeptLease:
     """Keeps a run's lease while it goes on."""
 
-    def __init__(self, act: Act, progress: RunProgress) -> None:
+    def __init__(self, act: Act, progress: DedupeProgress) -> None:
         self._act = act
         self._progress = progress
 

@@ -125,7 +125,7 @@ class Arrival(NamedTuple):
     number: int
 
 
-class Survey:
+class DuplicateSurvey:
     """What the pass found.  Memory: a number for each original that is referred to."""
 
     def __init__(self) -> None:
@@ -164,14 +164,16 @@ def _referred(row: SidecarRow) -> int:
     return hash((row.refers_uri, second_of(row.refers_date or "")))
 
 
-def survey_captures(rows: Iterable[tuple[str, int, SidecarRow]], *, look_around: bool) -> Survey:
+def survey_captures(
+    rows: Iterable[tuple[str, int, SidecarRow]], *, look_around: bool
+) -> DuplicateSurvey:
     """Look at each record's archive file, time of landing and row, in order of file.
 
     A capture's number counts the captures before it.  `look_around`: find what revisits of
     others want, as `flags` looks for pins, and what clashes, among the records as they
     landed.  Memory: that of a few sorts.
     """
-    found = Survey()
+    found = DuplicateSurvey()
     with Spool[Arrival](item_bytes=lambda _: _ARRIVAL_BYTES) as arrivals:
         lines = _lines(rows, found, arrivals)
         if look_around:
@@ -188,7 +190,7 @@ def survey_captures(rows: Iterable[tuple[str, int, SidecarRow]], *, look_around:
 
 
 def _lines(
-    rows: Iterable[tuple[str, int, SidecarRow]], found: Survey, arrivals: Spool[Arrival]
+    rows: Iterable[tuple[str, int, SidecarRow]], found: DuplicateSurvey, arrivals: Spool[Arrival]
 ) -> Iterator[ManifestLine]:
     number = 0
     for name, landing, row in rows:

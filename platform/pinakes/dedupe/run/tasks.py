@@ -20,12 +20,12 @@ from pinakes.errors import DigestMismatch
 from pinakes.index.manifest import ManifestLine
 from pinakes.warc.file_progress import Advance
 
-from .file_rewriting import FileTask, RevisitRules, Rewritten
+from .file_rewriting import RevisitRules, RewritingTask, Rewritten
 from .run_files import VALIDATION, RunFiles
 from .run_report import DedupeRequest
 
 
-class Tasks(WritingTasks[FileTask, RefsCount], Protocol):
+class RewritingTasks(WritingTasks[RewritingTask, RefsCount], Protocol):
     """Work on the files of one run.
 
     Names of archive files are those in the catalogue; files are read as the run has decided on
@@ -52,7 +52,9 @@ CompareFor = Callable[
     [str, Trust | None, Callable[[int], None], Iterable[Batch]], Iterator[Compared]
 ]
 """A `Compare` for a run; calls `advance(0)` while it waits."""
-Rewrite = Callable[[RevisitRules, Iterable[FileTask], Advance], Iterator[FileResult[Rewritten]]]
+Rewrite = Callable[
+    [RevisitRules, Iterable[RewritingTask], Advance], Iterator[FileResult[Rewritten]]
+]
 """Rewrites files of a run, in no order."""
 Commit = Callable[[Act, Iterable[FileOutcome[RefsCount]]], Iterator[FileResult[Rewritten]]]
 """Makes current what a run's tasks have written, in no order."""
@@ -65,7 +67,7 @@ class Executors(NamedTuple):
     without tasks, `compare` compares bodies and `rewrite` rewrites files.
     """
 
-    tasks: Callable[[Act, DedupeRequest, RunFiles], Tasks] | None = None
+    tasks: Callable[[Act, DedupeRequest, RunFiles], RewritingTasks] | None = None
     commit: Commit | None = None
     compare: CompareFor | None = None
     rewrite: Rewrite | None = None
@@ -75,7 +77,7 @@ HERE = Executors()
 
 
 def require_valid(
-    noted: NotedWave, tasks: Tasks, files: RunFiles, at: Callable[[str], None]
+    noted: NotedWave, tasks: RewritingTasks, files: RunFiles, at: Callable[[str], None]
 ) -> None:
     """Have a wave validated, unless it was; one that is wrong is written anew, next time.
 

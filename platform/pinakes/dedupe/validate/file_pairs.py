@@ -31,7 +31,7 @@ from pinakes.warc.source import Source
 
 from .raw_proof import compare_raw
 from .stretches import (
-    Stretch,
+    FileStretch,
     check_http_head,
     check_replaced,
     equal_inflated,
@@ -67,7 +67,7 @@ class Discrepancy(NamedTuple):
 
 
 @dataclass(slots=True)
-class Comparison:
+class FilesComparison:
     """What the walk over a pair of files (or many) found."""
 
     records: int = 0
@@ -85,7 +85,7 @@ class SecondReader(Protocol):
         """Whether the other reader sees another record here; None where it did not look."""
 
 
-class Sampler(Protocol):
+class RevisitSampler(Protocol):
     """Takes note of some of the records that became revisits."""
 
     def offer(self, old: Record, new: Record, source: Source) -> None:
@@ -97,7 +97,7 @@ class Witnesses:
     """Who else looks at the records: see the two protocols."""
 
     second_reader: SecondReader | None = None
-    sampler: Sampler | None = None
+    sampler: RevisitSampler | None = None
 
 
 _NOBODY = Witnesses()
@@ -107,7 +107,7 @@ def compare_files(
     before: Source,
     after: Source,
     references: FoundReferences | None,
-    found: Comparison,
+    found: FilesComparison,
     *,
     witnesses: Witnesses = _NOBODY,
     bodies: Sequence[str] | None = None,
@@ -141,7 +141,7 @@ def compare_files(
         )
 
 
-def _stretches(source: Source, digests: Sequence[str]) -> Iterator[Stretch]:
+def _stretches(source: Source, digests: Sequence[str]) -> Iterator[FileStretch]:
     """Every item with where the next one begins; memory of two records."""
     # A second window: one that went back for the bytes behind a record would be read
     # again and again.
@@ -149,10 +149,10 @@ def _stretches(source: Source, digests: Sequence[str]) -> Iterator[Stretch]:
     previous: Item | None = None
     for item in iter_records(source, digests=digests):
         if previous is not None:
-            yield Stretch(window, previous, _end(previous, item.offset))
+            yield FileStretch(window, previous, _end(previous, item.offset))
         previous = item
     if previous is not None:
-        yield Stretch(window, previous, source.size)
+        yield FileStretch(window, previous, source.size)
 
 
 def _end(item: Item, next_offset: int) -> int:
@@ -169,7 +169,7 @@ class _Pairs:
         after: Source,
         number: int,
         references: FoundReferences | None,
-        found: Comparison,
+        found: FilesComparison,
         witnesses: Witnesses,
         *,
         proven: bool,
@@ -185,7 +185,7 @@ class _Pairs:
         self._sampler = witnesses.sampler
         self._written: tuple[int, int, bool] = (-1, -1, False)
 
-    def compare(self, old: Stretch | None, new: Stretch | None) -> Iterator[str]:
+    def compare(self, old: FileStretch | None, new: FileStretch | None) -> Iterator[str]:
         if old is None or new is None:
             yield "surplus" if old is None else "missing"
         elif isinstance(old.item, DamagedStretch) or isinstance(new.item, DamagedStretch):
@@ -199,7 +199,7 @@ class _Pairs:
                 yield "between"
             yield from self._compare_records(old, old.item, new, new.item)
 
-    def _reads_damage(self, old: Stretch, new: Stretch) -> bool:
+    def _reads_damage(self, old: FileStretch, new: FileStretch) -> bool:
         """Whether bytes that are as they were are damaged, and read otherwise.
 
         Where a cut member ends, and what can be read of it, depends on the bytes behind it.
@@ -207,7 +207,7 @@ class _Pairs:
         return self._proven and is_damaged(old.item) and is_damaged(new.item)
 
     def _compare_records(
-        self, old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record
+        self, old_stretch: FileStretch, old: Record, new_stretch: FileStretch, new: Record
     ) -> Iterator[str]:
         if old.header.raw == new.header.raw:
             if not (self._proven or self._is_unaltered(old_stretch, old, new_stretch, new)):
@@ -232,13 +232,13 @@ class _Pairs:
         yield from self._read_again(old_stretch, new_stretch, new)
 
     def _is_unaltered(
-        self, old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record
+        self, old_stretch: FileStretch, old: Record, new_stretch: FileStretch, new: Record
     ) -> bool:
         return self._equal_written(old_stretch, new_stretch) or equal_inflated(
             old_stretch, old, new_stretch, new
         )
 
-    def _equal_written(self, old: Stretch, new: Stretch) -> bool:
+    def _equal_written(self, old: FileStretch, new: FileStretch) -> bool:
         """`equal_written`, asked once for all records of a member."""
         places = (old.item.offset, new.item.offset)
         if self._written[:2] != places:
@@ -253,7 +253,7 @@ class _Pairs:
         elif record.type == "revisit":
             self._references.add_reference(self._number, record, KEPT)
 
-    def _check_rewritten(self, stretch: Stretch, old: Record, new: Record) -> Iterator[str]:
+    def _check_rewritten(self, stretch: FileStretch, old: Record, new: Record) -> Iterator[str]:
         if old.type not in FULL_TYPES:
             yield "not-full"
             return
@@ -267,7 +267,9 @@ class _Pairs:
         if not self._proven:
             yield from check_replaced(stretch, old, new)
 
-    def _read_again(self, old_stretch: Stretch, new_stretch: Stretch, new: Record) -> Iterator[str]:
+    def _read_again(
+        self, old_stretch: FileStretch, new_stretch: FileStretch, new: Record
+    ) -> Iterator[str]:
         if self._second_reader is None:
             return
         differs = self._second_reader.differs(new, self._after)

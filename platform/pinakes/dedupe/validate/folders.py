@@ -19,7 +19,7 @@ from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.opening import open_source
 from pinakes.warc.packages.paths import flat_name, open_package
 
-from .file_pairs import Comparison, Discrepancy, Witnesses, compare_files
+from .file_pairs import Discrepancy, FilesComparison, Witnesses, compare_files
 
 _SUFFIXES = (".warc", ".arc")
 _PASSES = 2
@@ -39,7 +39,7 @@ class Validation:
 
     files: list[dict[str, Any]] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
-    comparison: Comparison = field(default_factory=Comparison)
+    comparison: FilesComparison = field(default_factory=FilesComparison)
     references: Counter[str] = field(default_factory=Counter)
     accepted: list[dict[str, str]] = field(default_factory=list)
     replayed: int | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .raw_units import FED_BYTES, HEADER_BYTES, VERSION, Unit, Units, header_in
 
 
-class Contents:
+class RawContents:
     """What unit after unit holds; `at` is where the next one begins."""
 
     def __init__(self, units: Units, at: int) -> None:

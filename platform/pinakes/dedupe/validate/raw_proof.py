@@ -21,7 +21,7 @@ from isal import isal_zlib
 
 from pinakes.warc.source import Source
 
-from .raw_contents import Contents
+from .raw_contents import RawContents
 from .raw_units import (
     CLOSING,
     HEADER_BYTES,
@@ -41,7 +41,7 @@ from .raw_units import (
 _FIRST_BYTES = 1 << 10
 
 
-class Difference(NamedTuple):
+class RawDifference(NamedTuple):
     """Where two files part: a member or record that begins there, before and after."""
 
     before: int
@@ -58,7 +58,7 @@ class RawProof(NamedTuple):
     come back by a checksum alone.
     """
 
-    difference: Difference | None
+    difference: RawDifference | None
     behind_damage: bool
     holds_revisits: bool
 
@@ -106,17 +106,17 @@ class _Walk:
         self._after = Units(after, inflate_strictly)
         self._is_damaged = self.behind_damage = self.holds_revisits = False
 
-    def find(self) -> Difference | None:
+    def find(self) -> RawDifference | None:
         """The first; None where there is none."""
         difference = self._first_difference()
         if difference is None:
             try:
                 self._bodies.require_none()
             except _Unlike as unlike:
-                return Difference(0, 0, str(unlike))
+                return RawDifference(0, 0, str(unlike))
         return difference
 
-    def _first_difference(self) -> Difference | None:
+    def _first_difference(self) -> RawDifference | None:
         one, other = self._before.source, self._after.source
         before = after = 0
         # How far the bytes are equal, compressed: all of them, where nothing was rewritten.
@@ -140,7 +140,7 @@ class _Walk:
                 else:
                     before, after = self._compare_contents(before, after)
             except _Unlike as unlike:
-                return Difference(before, after, str(unlike))
+                return RawDifference(before, after, str(unlike))
             equal = before
         return None
 
@@ -159,7 +159,7 @@ class _Walk:
 
     def _compare_contents(self, before: int, after: int) -> tuple[int, int]:
         """Compare by what they hold, to where a unit begins in both."""
-        old, new = Contents(self._before, before), Contents(self._after, after)
+        old, new = RawContents(self._before, before), RawContents(self._after, after)
         while True:
             if not (old.begin() and new.begin()):
                 # What holds no record is not compared by what it holds.
@@ -197,7 +197,7 @@ def _is_replaced(was: Unit, now: Unit, bodies: _Bodies) -> bool:
     return is_one
 
 
-def _compare_next(old: Contents, new: Contents, bodies: _Bodies) -> bool:
+def _compare_next(old: RawContents, new: RawContents, bodies: _Bodies) -> bool:
     """A record, or bytes that are in none; whether a revisit stands for it in one of the two."""
     was, now = old.header(), new.header()
     if was == now:
@@ -217,7 +217,7 @@ def _compare_next(old: Contents, new: Contents, bodies: _Bodies) -> bool:
     return True
 
 
-def _compare_bytes(old: Contents, new: Contents, size: int) -> None:
+def _compare_bytes(old: RawContents, new: RawContents, size: int) -> None:
     while size:
         was, now = old.peek(min(size, PIECE_BYTES)), new.peek(min(size, PIECE_BYTES))
         count = min(len(was), len(now))
@@ -231,7 +231,7 @@ def _compare_bytes(old: Contents, new: Contents, size: int) -> None:
         size -= count
 
 
-def _compare_others(old: Contents, new: Contents) -> None:
+def _compare_others(old: RawContents, new: RawContents) -> None:
     was, now = old.peek(PIECE_BYTES), new.peek(PIECE_BYTES)
     size = min(len(was), len(now))
     following = was.find(VERSION, 1, size)
@@ -243,9 +243,9 @@ def _compare_others(old: Contents, new: Contents) -> None:
 
 
 def _compare_replaced(
-    full: Contents,
+    full: RawContents,
     header: bytes,
-    revisit: Contents,
+    revisit: RawContents,
     own: bytes,
     replaced: bytes,
     crc32: int,

@@ -70,7 +70,7 @@ _ACCEPTED_KEYS = ("file", "ordinal", "code", "who", "why")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileFacts:
+class ReceiptFile:
     """One archive file as a receipt knows it; names are relative to the folders."""
 
     name: str
@@ -87,7 +87,7 @@ class Receipt:
 
     verdict: str
     made: str
-    files: tuple[FileFacts, ...]
+    files: tuple[ReceiptFile, ...]
 
 
 def read_receipt(path: Path) -> Receipt:
@@ -116,9 +116,9 @@ def read_receipt(path: Path) -> Receipt:
     return receipt
 
 
-def _file_facts(entry: Any) -> FileFacts:
+def _file_facts(entry: Any) -> ReceiptFile:
     before, after = entry["before"], entry["after"]
-    return FileFacts(
+    return ReceiptFile(
         name=str(entry["name"]),
         size=int(after["size"]),
         sha256=str(after["sha256"]),

@@ -35,7 +35,7 @@ _IN_MEMORY_BYTES = 1 << 24
 _CRC_FINDINGS = frozenset({"member"})
 
 
-class Stretch(NamedTuple):
+class FileStretch(NamedTuple):
     """An item of an archive file, and where the next one begins.
 
     Where that one shares its member, `end` is the member's.  `window` is of the item's
@@ -47,7 +47,7 @@ class Stretch(NamedTuple):
     end: int
 
 
-def equal_written(old: Stretch, new: Stretch) -> bool:
+def equal_written(old: FileStretch, new: FileStretch) -> bool:
     """Whether the bytes of the files are equal, up to the next item; compressed as they are."""
     size = old.end - old.item.offset
     if size != new.end - new.item.offset:
@@ -61,7 +61,7 @@ def equal_written(old: Stretch, new: Stretch) -> bool:
     return all(bytes(left) == bytes(right) for left, right in pairs)
 
 
-def fills_member(stretch: Stretch) -> bool:
+def fills_member(stretch: FileStretch) -> bool:
     """Whether header, block and two line ends are all that the record's member holds.
 
     True of a record that shares its member: others are in it, too.  False where only inflating
@@ -101,12 +101,12 @@ def holds_only(source: Source, offset: int, length: int, *, crc32: int, size: in
     return (crc, found) == (crc32, size)
 
 
-def equal_contents(old: Stretch, new: Stretch) -> bool:
+def equal_contents(old: FileStretch, new: FileStretch) -> bool:
     """Whether the stretches inflate to the same bytes; slower, for records with findings."""
     return equal_streams(_content(old), _content(new))
 
 
-def equal_tails(old: Stretch, new: Stretch) -> bool:
+def equal_tails(old: FileStretch, new: FileStretch) -> bool:
     """Whether the same lies between the record's end and the next item.
 
     In an uncompressed file that is the two closing line ends, in a compressed one
@@ -115,7 +115,7 @@ def equal_tails(old: Stretch, new: Stretch) -> bool:
     return _tail(old) == _tail(new)
 
 
-def _tail(stretch: Stretch) -> bytes:
+def _tail(stretch: FileStretch) -> bytes:
     item = stretch.item
     if not isinstance(item, Record):
         return b""
@@ -136,11 +136,11 @@ def _digested(window: Source, start: int, end: int) -> bytes:
     return state.digest()
 
 
-def _is_compressed(stretch: Stretch) -> bool:
+def _is_compressed(stretch: FileStretch) -> bool:
     return compression_at(stretch.window, stretch.item.offset) is not None
 
 
-def _content(stretch: Stretch) -> Iterator[bytes]:
+def _content(stretch: FileStretch) -> Iterator[bytes]:
     start = stretch.item.offset
     if not _is_compressed(stretch):
         stream = PlainStream(stretch.window, start)
@@ -210,7 +210,9 @@ def _whole(record: Record) -> Iterator[bytes | memoryview]:
     return chain((record.header.raw,), record.chunks(), (RECORD_END,))
 
 
-def equal_inflated(old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record) -> bool:
+def equal_inflated(
+    old_stretch: FileStretch, old: Record, new_stretch: FileStretch, new: Record
+) -> bool:
     """Whether two records of equal headers inflate to the same bytes."""
     if not equal_blocks(old, new):
         return False
@@ -227,7 +229,7 @@ def check_http_head(full: Record, revisit: Record) -> Iterator[str]:
         yield "http-head"
 
 
-def check_replaced(stretch: Stretch, full: Record, revisit: Record) -> Iterator[str]:
+def check_replaced(stretch: FileStretch, full: Record, revisit: Record) -> Iterator[str]:
     """What a revisit does not give back of a full record, which lies in `stretch`, alone or not."""
     crc = whole_crc32(full)
     try:

@@ -75,7 +75,7 @@ def other_body(file: str, offset: int, revisit_file: str, revisit_offset: int) -
     )
 
 
-class Restoring:
+class FullRecords:
     """The restorations of one file; `check` is asked of what was written."""
 
     def __init__(

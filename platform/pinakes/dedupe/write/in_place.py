@@ -23,7 +23,7 @@ from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
 from pinakes.dedupe.references.resolution import Reference, Resolution
 from pinakes.dedupe.references.values import ALGORITHM, FULL_TYPES, body_of, full_of
-from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
+from pinakes.dedupe.validate.file_pairs import FilesComparison, compare_files
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
@@ -107,7 +107,7 @@ class InPlaceRewriting:
         return True
 
     def _compare(self, before: Source, after: Source, path: Path) -> None:
-        found = Comparison()
+        found = FilesComparison()
         compare_files(before, after, self._resolution, found)
         if found.discrepancies:
             first = found.discrepancies[0]

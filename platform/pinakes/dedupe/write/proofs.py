@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from deflate import DeflateError, gzip_decompress
 
-from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
+from pinakes.dedupe.validate.file_pairs import FilesComparison, compare_files
 from pinakes.dedupe.validate.raw_frames import MAGIC as ZSTD_MAGIC
 from pinakes.dedupe.validate.raw_frames import Frames, NoMember
 from pinakes.dedupe.validate.raw_proof import RawProof, compare_raw
@@ -218,7 +218,7 @@ def require_records(before: Source, after: Source, bodies: Sequence[str] | None 
 
     `bodies` as `require_revisits`; None where nothing is left out.
     """
-    found = Comparison()
+    found = FilesComparison()
     compare_files(before, after, None, found, bodies=bodies)
     if found.discrepancies:
         first = found.discrepancies[0]

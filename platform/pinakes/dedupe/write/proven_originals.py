@@ -18,7 +18,7 @@ from pinakes.warc.field_names import WARC_SEGMENT_NUMBER_KEY, WARC_TRUNCATED_KEY
 from pinakes.warc.heads import RecordHead
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import Original, Unwritable, original_of
+from pinakes.warc.revisit import OriginalReference, Unwritable, original_of
 from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
 
@@ -37,7 +37,7 @@ class KnownOriginal(NamedTuple):
     `file` is the one that was read.
     """
 
-    reference: Original
+    reference: OriginalReference
     record_type: str
     body_size: int
     rest_crc32: int
@@ -218,7 +218,7 @@ def _check_line(source: Source, head: RecordHead, line: ManifestLine) -> str:
     return record_type
 
 
-def _check_order(line: ManifestLine, original: Original) -> None:
+def _check_order(line: ManifestLine, original: OriginalReference) -> None:
     """A revisit never refers to a later capture, nor to its own URI and second."""
     own = second_of(line.date)
     earlier = second_of(original.date)

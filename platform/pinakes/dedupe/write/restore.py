@@ -15,8 +15,8 @@ from itertools import chain
 from pinakes.catalog.declared import has_declared_digest
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import (
+    FullRecordPlace,
     Originals,
-    Place,
     Wanted,
     named_by,
     wanted_by,
@@ -273,7 +273,7 @@ class _Restorations:
             "with --dir",
         )
 
-    def _records(self, places: Iterable[Place]) -> Iterator[Record]:
+    def _records(self, places: Iterable[FullRecordPlace]) -> Iterator[Record]:
         """The records that are at these places."""
         for place in places:
             record = read_record(

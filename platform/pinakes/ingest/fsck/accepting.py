@@ -32,7 +32,7 @@ from .quarantine import in_batches
 _MOST_NAMED = 20
 
 
-class Told(NamedTuple):
+class StatedRecord(NamedTuple):
     """What a sidecar, or the row of a capture, tells of a record.
 
     `sha256` is that of its payload; None of a record that was not read whole.
@@ -133,14 +133,14 @@ class RecordsBefore:
         )
         return find_losses(self._told_by_rows(), captures)
 
-    def _told_by_rows(self) -> Iterator[Told]:
+    def _told_by_rows(self) -> Iterator[StatedRecord]:
         keys = (name.key for name in self.row_names() if name.table == "captures")
         for batch in in_batches(keys):
             for capture in readable_captures(self._rows, batch).values():
                 yield _told_by(capture.facts)
 
 
-def find_losses(before: Iterable[Told], now: Iterable[Told]) -> Losses:
+def find_losses(before: Iterable[StatedRecord], now: Iterable[StatedRecord]) -> Losses:
     """Which records are not there any more as they were, in any order."""
     whole: Counter[int] = Counter()
     by_name: Counter[int] = Counter()
@@ -149,7 +149,7 @@ def find_losses(before: Iterable[Told], now: Iterable[Told]) -> Losses:
         by_name[told.name_number] += 1
     count = 0
     missed: list[int] = []
-    first: list[Told] = []
+    first: list[StatedRecord] = []
     for told in before:
         count += 1
         name = told.name_number
@@ -221,11 +221,11 @@ def is_whole(findings: Iterable[str]) -> bool:
     return UNREADABLE.isdisjoint(findings)
 
 
-def _told(row: SidecarRow) -> Told:
+def _told(row: SidecarRow) -> StatedRecord:
     whole = not is_unread(row)
     size = row.payload_size if row.payload_size is not None else row.content_length
     sha256 = format_digest("sha256", row.sha256) if row.sha256 is not None and whole else None
-    return Told(
+    return StatedRecord(
         row.ordinal,
         row.record_id,
         row.target_uri,
@@ -241,9 +241,9 @@ def _told(row: SidecarRow) -> Told:
     )
 
 
-def _told_by(facts: CaptureFacts) -> Told:
+def _told_by(facts: CaptureFacts) -> StatedRecord:
     whole = is_whole(facts.findings)
-    return Told(
+    return StatedRecord(
         facts.ordinal,
         facts.record_id,
         facts.target_uri,

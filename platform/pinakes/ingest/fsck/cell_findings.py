@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pinakes.counts import count_of
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 
-from .compare import Difference, shown
+from .compare import CellDifference, shown
 from .findings import FsckFinding
 from .records import ReadRow
 
@@ -30,7 +30,7 @@ def still_here(name: str, count: int) -> FsckFinding:
     )
 
 
-def told_rows(some: Sequence[Difference]) -> str:
+def told_rows(some: Sequence[CellDifference]) -> str:
     """How many rows, and cells of others, are missing."""
     captures = {one.key for one in some if one.column == CaptureFacts.COLUMN}
     digests = sum(1 for one in some if one.column == DigestEntry.COLUMN)
@@ -44,7 +44,7 @@ def rows_missing(captures: int, digests: int) -> str:
     return f"without a row: {count_of(captures, 'capture')}, {count_of(digests, 'digest')}"
 
 
-def told_differences(code: str, some: Sequence[Difference]) -> str:
+def told_differences(code: str, some: Sequence[CellDifference]) -> str:
     """How many cells are wrong, and the first."""
     examples = "; ".join(
         f"{one.column.decode('utf-8', 'replace')} of {_name(one.key)} {one.what}"

@@ -32,7 +32,7 @@ from pinakes.warc.source import Source
 from .accounts import Account
 from .cell_findings import SidecarAmiss, still_here, told_differences, told_rows
 from .cell_writing import CellChange, CellWriter
-from .compare import Difference, FileNow, compare_capture, decoded, expected_cells, shown
+from .compare import CellDifference, FileNow, compare_capture, decoded, expected_cells, shown
 from .file_facts import FileFactsCheck, LandedAgain
 from .findings import FsckFinding
 from .mending import StoredFileMender
@@ -206,7 +206,7 @@ class FullFileCheck:
         self,
         pairs: Sequence[tuple[ReadRow, Mapping[int, Location]]],
         captures: Mapping[bytes, Row],
-    ) -> Iterator[Difference]:
+    ) -> Iterator[CellDifference]:
         for read, old in pairs:
             key = read.row.row_key or b""
             stands = captures.get(key)
@@ -218,7 +218,7 @@ class FullFileCheck:
                 wanted = expected_cells(read.row, read.run, None, old, self._now)
                 for column, value in wanted.items():
                     of = run if column == DedupeMark.COLUMN else None
-                    yield Difference("rows-missing", key, column, "is missing", value, of)
+                    yield CellDifference("rows-missing", key, column, "is missing", value, of)
 
     def _lost_withdrawals(self, rows: Sequence[SidecarRow]) -> FsckFinding:
         code, message = (
@@ -242,10 +242,10 @@ class FullFileCheck:
             yield still_here(self._entry.stored_name, left)
 
     def _findings_of(
-        self, differences: Sequence[Difference], digests: Mapping[bytes, bytes]
+        self, differences: Sequence[CellDifference], digests: Mapping[bytes, bytes]
     ) -> list[FsckFinding]:
         """One for each code, and whether it can be mended: a count, and a few examples."""
-        by_code: dict[tuple[str, bool], list[Difference]] = {}
+        by_code: dict[tuple[str, bool], list[CellDifference]] = {}
         for one in differences:
             by_code.setdefault((one.code, one.is_known), []).append(one)
         return [
@@ -256,7 +256,7 @@ class FullFileCheck:
     def _finding_of(
         self,
         code: str,
-        some: Sequence[Difference],
+        some: Sequence[CellDifference],
         digests: Mapping[bytes, bytes],
         *,
         is_known: bool,
@@ -276,14 +276,14 @@ def _repair(code: str) -> str:
     return "delete them" if code == "invented" else "write them again as the file says"
 
 
-def _change(one: Difference, digests: Mapping[bytes, bytes]) -> CellChange:
+def _change(one: CellDifference, digests: Mapping[bytes, bytes]) -> CellChange:
     table = DIGESTS if one.column == DigestEntry.COLUMN else TABLE
     return CellChange(table, one.key, one.column, one.value, one.run)
 
 
 def _digest_differences(
     digests: Mapping[bytes, bytes], there: Mapping[bytes, Row]
-) -> Iterator[Difference]:
+) -> Iterator[CellDifference]:
     column = DigestEntry.COLUMN
     for key, value in digests.items():
         row = there.get(key)
@@ -291,10 +291,10 @@ def _digest_differences(
         if stands == value:
             continue
         if stands is None:
-            yield Difference("rows-missing", key, column, "is missing", value)
+            yield CellDifference("rows-missing", key, column, "is missing", value)
         elif decoded(DigestEntry, stands) != decoded(DigestEntry, value):
             what = f"is {shown(stands)}, the file says {shown(value)}"
-            yield Difference("cell", key, column, what, value)
+            yield CellDifference("cell", key, column, what, value)
 
 
 def _lacks(row: Row | None) -> bool:

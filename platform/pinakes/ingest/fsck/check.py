@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from pinakes.acts.actor import Actor, read_lease
-from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
+from pinakes.archive_store.port import ASIDE, ArchiveStore, PublishedFile
 from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
 from pinakes.catalog.crawl_rows import TABLE as CRAWLS
@@ -249,7 +249,7 @@ class Fsck:
             if finding is not None and not self._is_busy(stored.name.removesuffix(_SIDECAR), known):
                 yield finding
 
-    def _judge_stored(self, stored: StoredFile, known: set[str]) -> FsckFinding | None:
+    def _judge_stored(self, stored: PublishedFile, known: set[str]) -> FsckFinding | None:
         name = stored.name
         file = name.removesuffix(_SIDECAR)
         if generation_of(file).archive_file in self._left_out:

@@ -29,7 +29,7 @@ _WITHDRAWN = ("target_uri", "date", "archive_file", "ordinal", "record_id", "pay
 _SHOWN = 80
 
 
-class Difference(NamedTuple):
+class CellDifference(NamedTuple):
     """A cell that is not as the bytes say.
 
     `code` is that of the finding; `value` is what it should be, None to delete it; `run` wrote
@@ -79,7 +79,7 @@ def decoded(cls: type[C], value: bytes | None) -> C | None:
 
 def compare_capture(
     row: SidecarRow, run: str | None, stands: Row, older: Mapping[int, Location], file: FileNow
-) -> Iterator[Difference]:
+) -> Iterator[CellDifference]:
     """What is wrong with the cells of a capture, by column."""
     wanted = expected_cells(row, run, stands, older, file)
     for column, value in sorted(wanted.items()):
@@ -137,7 +137,7 @@ def _first_place(
 
 def _compare(
     row: SidecarRow, stands: Row, column: bytes, value: bytes, file: FileNow
-) -> Iterator[Difference]:
+) -> Iterator[CellDifference]:
     there = stands.value(column)
     if there == value:
         return
@@ -149,15 +149,15 @@ def _compare(
     elif there is None:
         is_place = cls is Location
         code = "location" if is_place else "rows-missing"
-        yield Difference(code, key, column, "is missing", value)
+        yield CellDifference(code, key, column, "is missing", value)
     elif known is None:
-        yield Difference("cell", key, column, f"cannot be read: {shown(there)}", value)
+        yield CellDifference("cell", key, column, f"cannot be read: {shown(there)}", value)
     else:
         names = _differing(known, decode_cell(cls, value), stands)
         if names:
             is_place = cls is Location or names.keys() <= _PLACE
             code = "location" if is_place else "cell"
-            yield Difference(code, key, column, _told(names), value)
+            yield CellDifference(code, key, column, _told(names), value)
 
 
 def _differing(known: Cell, wanted: Cell, stands: Row) -> dict[str, tuple[object, object]]:
@@ -177,7 +177,7 @@ def _differing(known: Cell, wanted: Cell, stands: Row) -> dict[str, tuple[object
     return names
 
 
-def _compare_marks(stands: Row, value: bytes, file: FileNow) -> Iterator[Difference]:
+def _compare_marks(stands: Row, value: bytes, file: FileNow) -> Iterator[CellDifference]:
     there = stands.value(DedupeMark.COLUMN)
     mark, wanted = decoded(DedupeMark, there), decode_cell(DedupeMark, value)
     if there is not None and mark is None:
@@ -188,15 +188,15 @@ def _compare_marks(stands: Row, value: bytes, file: FileNow) -> Iterator[Differe
         what = "is missing"
     else:
         what = _told(_differing(mark, wanted, stands))
-    yield Difference("cell", stands.key, DedupeMark.COLUMN, what, value, wanted.run)
+    yield CellDifference("cell", stands.key, DedupeMark.COLUMN, what, value, wanted.run)
 
 
-def _judge(row: SidecarRow, stands: Row, column: bytes, file: FileNow) -> Iterator[Difference]:
+def _judge(row: SidecarRow, stands: Row, column: bytes, file: FileNow) -> Iterator[CellDifference]:
     """A cell that cannot be made of the record."""
     key, value = stands.key, stands.cells[column].value
     cls = cell_class(TABLE, column)
     if cls is None or (cls is Location and not _may_be(column, file)):
-        yield Difference("invented", key, column, f"nothing writes it: {shown(value)}")
+        yield CellDifference("invented", key, column, f"nothing writes it: {shown(value)}")
         return
     known = decoded(cls, value)
     if is_tombstone_row(row) and cls is CaptureFacts:
@@ -205,14 +205,14 @@ def _judge(row: SidecarRow, stands: Row, column: bytes, file: FileNow) -> Iterat
         yield _unreadable(key, column, cls, value, file)
     elif cls is DedupeMark and file.is_settled and not is_tombstone_row(row):
         what = "says that dedupe decided on it, and its record does not"
-        yield Difference("invented", key, column, what)
+        yield CellDifference("invented", key, column, what)
     elif cls.COLUMN == b"m:cdx":
-        yield Difference("invented", key, column, "is of an archive elsewhere")
+        yield CellDifference("invented", key, column, "is of an archive elsewhere")
 
 
 def _judge_withdrawn(
     row: SidecarRow, stands: Row, known: Cell | None, file: FileNow
-) -> Iterator[Difference]:
+) -> Iterator[CellDifference]:
     wanted = decode_cell(
         CaptureFacts, capture_cells(row, file.current.archive_file)[CaptureFacts.COLUMN]
     )
@@ -223,17 +223,17 @@ def _judge_withdrawn(
         what = _told({name: names[name] for name in _WITHDRAWN if name in names})
     if what:
         code, column = "cell", CaptureFacts.COLUMN
-        yield Difference(code, stands.key, column, what, is_known=False)
+        yield CellDifference(code, stands.key, column, what, is_known=False)
 
 
 def _unreadable(
     key: bytes, column: bytes, cls: type[Cell], value: bytes, file: FileNow
-) -> Difference:
+) -> CellDifference:
     what = f"cannot be read: {shown(value)}"
     if cls is Pin:
-        return Difference("cell", key, column, what, encode_cell(Pin(run=file.run)), file.run)
+        return CellDifference("cell", key, column, what, encode_cell(Pin(run=file.run)), file.run)
     # A place that was dropped, or of a generation that is not current: no reader asks for it.
-    return Difference("cell", key, column, what, is_known=cls is not Withdrawal)
+    return CellDifference("cell", key, column, what, is_known=cls is not Withdrawal)
 
 
 def _may_be(column: bytes, file: FileNow) -> bool:

@@ -14,7 +14,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import COLUMNS as CAPTURE_COLUMNS
 from pinakes.catalog.captures import (
     TABLE,
-    Capture,
+    CaptureRow,
     Placed,
     place_captures,
     readable_capture,
@@ -67,7 +67,7 @@ class OriginalCheck:
         return [self._settled(read, marks, known) for read in batch]
 
     def _settled(
-        self, read: ReadRow, marks: Mapping[bytes, bytes], known: Mapping[bytes, Capture]
+        self, read: ReadRow, marks: Mapping[bytes, bytes], known: Mapping[bytes, CaptureRow]
     ) -> ReadRow:
         """`marks` are the row keys of originals by the rows of their revisits."""
         if read.run is None:
@@ -85,7 +85,7 @@ class OriginalCheck:
                 return read.with_row(original_key=placed.capture.key, **digests)
         return read
 
-    def has_other_body(self, row: SidecarRow, original: Capture) -> bool:
+    def has_other_body(self, row: SidecarRow, original: CaptureRow) -> bool:
         """Whether what a revisit of ours refers to has not the body that it stands for.
 
         Reads both records where the rows give cause to doubt it.
@@ -95,7 +95,7 @@ class OriginalCheck:
         found = (self._read(row, placed) for placed in place_captures(self._rows, [original]))
         return any(one is not None and one.digests is None for one in found)
 
-    def _named(self, row: SidecarRow) -> Iterator[Capture]:
+    def _named(self, row: SidecarRow) -> Iterator[CaptureRow]:
         """Captures of the URI and second that a revisit names."""
         date = parse_date(row.refers_date or "")
         if not row.refers_uri or date is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import COLUMNS, TABLE, Capture, readable_capture
+from pinakes.catalog.captures import COLUMNS, TABLE, CaptureRow, readable_capture
 from pinakes.catalog.dropped import drop_old_words
 from pinakes.catalog.file_records import iter_sidecar, name_of, sidecar_of
 from pinakes.catalog.file_rows import FileEntry, read_entries
@@ -301,7 +301,7 @@ class StoredFileCheck:
     def _location_finding(self, row: SidecarRow | None) -> FsckFinding:
         return self._sidecar_finding("location", location_amiss(row))
 
-    def _is_away(self, original: Capture, files: Mapping[str, FileEntry]) -> bool:
+    def _is_away(self, original: CaptureRow, files: Mapping[str, FileEntry]) -> bool:
         """Whether the catalogue does not have its file, and the archive no generation of it; one
         that is there is named for itself."""
         file = files[original.facts.archive_file]
@@ -358,7 +358,7 @@ class StoredFileCheck:
             )
 
 
-def _original_amiss(original: Capture | None) -> str | None:
+def _original_amiss(original: CaptureRow | None) -> str | None:
     if original is None:
         return "does not exist"
     if original.is_duplicate:

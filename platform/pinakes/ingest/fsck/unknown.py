@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from pinakes.archive_store.port import ArchiveStore, StoredFile
+from pinakes.archive_store.port import ArchiveStore, PublishedFile
 from pinakes.catalog.captures import TABLE as CAPTURES
 from pinakes.catalog.file_records import (
     iter_known_rows,
@@ -60,7 +60,7 @@ class UnknownFiles:
         self.lost: set[str] = set()
         """Archive files whose row is lost, of those that were judged."""
 
-    def judge(self, stored: StoredFile) -> FsckFinding:
+    def judge(self, stored: PublishedFile) -> FsckFinding:
         """What to do with it."""
         place = generation_of(stored.name)
         entry = read_entry(self._rows, place.archive_file)
@@ -93,7 +93,7 @@ class UnknownFiles:
                 message = f"{what}move it away"
         return FsckFinding(code="unknown-file", file=stored.name, message=message)
 
-    def _has_rotted(self, stored: StoredFile) -> bool:
+    def _has_rotted(self, stored: PublishedFile) -> bool:
         """Whether its row says what it was, and it is not."""
         place = generation_of(stored.name)
         facts = read_generations(self._rows, place.archive_file).get(place.number)

@@ -38,7 +38,7 @@ from .datapackage import (
     why_not_that_of,
 )
 from .documents import write_document
-from .zip_members import Part, refuse_stray_bytes, start_of, whole_name
+from .zip_members import PartialFile, refuse_stray_bytes, start_of, whole_name
 
 DOCUMENTS = "documents.warc"
 WRONG_CRC32 = "the CRC-32 of the ZIP file is that of other bytes"
@@ -284,7 +284,7 @@ class Package:
             yield part
 
     def _part(self, file: IO[bytes], start: int, size: int) -> BinaryIO:
-        return cast("BinaryIO", Part(file, start, size, package=self._file))
+        return cast("BinaryIO", PartialFile(file, start, size, package=self._file))
 
     def _resources(self) -> dict[str, object] | None:
         """Of `datapackage.json`, by path; None where that cannot be understood."""

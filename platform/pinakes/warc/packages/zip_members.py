@@ -98,7 +98,7 @@ def _describes(file: BinaryIO, at: int, info: zipfile.ZipInfo) -> bool:
     )
 
 
-class Part(io.RawIOBase):
+class PartialFile(io.RawIOBase):
     """Some of the bytes of a file, as a file."""
 
     def __init__(self, file: IO[bytes], start: int, size: int, *, package: BinaryIO) -> None:
