@@ -34,7 +34,7 @@ from pinakes.qa.results import PAIRS, JudgedPair, PageView, PairResult, Verdict,
 from pinakes.qa.snapshot import Outcome
 
 _WIDTH, _HEIGHT = 1280, 2600
-_PATIENCE_S = 60
+_TIMEOUT_S = 60
 _MEASURE = """
 window.measured = null;
 document.addEventListener("keydown", () => {
@@ -163,7 +163,7 @@ def _reviewed(driver: Any, url: str, options: argparse.Namespace) -> Iterator[fl
     from selenium.webdriver.support.ui import WebDriverWait
 
     def until(script: str) -> Any:
-        wait = WebDriverWait(driver, _PATIENCE_S, poll_frequency=0.02)
+        wait = WebDriverWait(driver, _TIMEOUT_S, poll_frequency=0.02)
         return wait.until(lambda _: driver.execute_script(script))
 
     driver.get(url)

@@ -3,7 +3,7 @@
 Pure.  A server that is only slow must never count as hanging.  So a server hangs only if both hold:
 
 - its process is older than `Slowness.starting_s`: a server just started is waited for;
-- in every check for as long as `patience_s`, and at least `Slowness.not_ready_s`, it was not
+- in every check for as long as `timeout_s`, and at least `Slowness.not_ready_s`, it was not
   ready while every server of an earlier step was: a server may wait for one that it needs.
 """
 
@@ -32,8 +32,8 @@ class HangWatch:
     Times are from a monotonic clock, such as `time.monotonic`.
     """
 
-    def __init__(self, *, patience_s: float, slow: Slowness = SLOW) -> None:
-        self.patience_s = max(patience_s, slow.not_ready_s)
+    def __init__(self, *, timeout_s: float, slow: Slowness = SLOW) -> None:
+        self.timeout_s = max(timeout_s, slow.not_ready_s)
         self._starting_s = slow.starting_s
         self._since_s: dict[Identity, float] = {}
 
@@ -46,5 +46,5 @@ class HangWatch:
         return [
             who
             for who, since_s in self._since_s.items()
-            if now_s - since_s >= self.patience_s and stuck[who] >= self._starting_s
+            if now_s - since_s >= self.timeout_s and stuck[who] >= self._starting_s
         ]

@@ -27,9 +27,9 @@ from pinakes.errors import Conflict, StoreUnavailable
 
 Say = Callable[[str], None]
 
-PATIENCE_S = 180.0
-_PATIENCE_TO_STOP_S = 30.0
-_PATIENCE_TO_ARCHIVE_S = 300.0
+TIMEOUT_S = 180.0
+_STOP_TIMEOUT_S = 30.0
+_ARCHIVE_TIMEOUT_S = 300.0
 _STARTS = 3
 _LOOK_AGAIN_S = 0.5
 _SAY_AGAIN_S = 10.0
@@ -93,10 +93,10 @@ def stop_hung(
         for who in hung:
             say(
                 f"{names[who]} hangs: it has been running for {ages_s[who]:.0f} s, and not ready"
-                f" for {watch.patience_s:.0f} s; stopping it"
+                f" for {watch.timeout_s:.0f} s; stopping it"
             )
-        if processes.stop(hung, patience_s=_PATIENCE_TO_STOP_S):
-            say(f"did not stop in {_PATIENCE_TO_STOP_S:.0f} s: killed")
+        if processes.stop(hung, timeout_s=_STOP_TIMEOUT_S):
+            say(f"did not stop in {_STOP_TIMEOUT_S:.0f} s: killed")
     return True
 
 
@@ -105,14 +105,14 @@ def up(
     programs: Programs,
     say: Say,
     *,
-    patience_s: float = PATIENCE_S,
+    timeout_s: float = TIMEOUT_S,
     slow: Slowness = SLOW,
 ) -> None:
     """Start servers that do not run, and wait until all are ready.
 
     The folder must be prepared (`preparation.prepare`).  A server that dies meanwhile is
     restarted up to twice: HBase gives up if HDFS is late.  A hanging server (`hangs`) is
-    restarted after `patience_s`, which then starts over.
+    restarted after `timeout_s`, which then starts over.
 
     Raises:
         Conflict: a port is taken, or `down` was called meanwhile.
@@ -124,7 +124,7 @@ def up(
     said_at = 0.0
     starts: Counter[str] = Counter()
     said: list[str] = []
-    watch = HangWatch(patience_s=patience_s, slow=slow)
+    watch = HangWatch(timeout_s=timeout_s, slow=slow)
     while True:
         starts.update(start_missing(layout, programs, say))
         for name, count in starts.items():
@@ -139,9 +139,9 @@ def up(
             begin = None
             continue
         waiting = [daemon.name for daemon in daemons]
-        if now - begin > patience_s:
+        if now - begin > timeout_s:
             raise StoreUnavailable(
-                f"not ready after {patience_s:.0f} s: {', '.join(waiting)}; "
+                f"not ready after {timeout_s:.0f} s: {', '.join(waiting)}; "
                 f"{_end_of_log(layout, waiting[0])}"
             )
         if waiting != said or now - said_at > _SAY_AGAIN_S:
@@ -178,12 +178,12 @@ def down(layout: Layout, say: Say) -> None:
             archiving = [name for name in names if writes_archive(DAEMONS[name], layout)]
             # The archive of a server that was not ready yet would lack most classes.
             at_work = {name for name in archiving if is_ready(name, layout)}
-            patience_s = _PATIENCE_TO_ARCHIVE_S if archiving else _PATIENCE_TO_STOP_S
+            timeout_s = _ARCHIVE_TIMEOUT_S if archiving else _STOP_TIMEOUT_S
             say(f"stopping {', '.join(names)}{', for the first time' if archiving else ''}")
-            killed = processes.stop([present[name] for name in names], patience_s=patience_s)
+            killed = processes.stop([present[name] for name in names], timeout_s=timeout_s)
             for name in names:
                 if present[name] in killed:
-                    say(f"{name} did not stop in {patience_s:.0f} s: killed")
+                    say(f"{name} did not stop in {timeout_s:.0f} s: killed")
                 elif name in at_work:
                     keep_archive(DAEMONS[name], layout)
         for name in DAEMONS:

@@ -131,16 +131,16 @@ def _keep_what_is_inherited() -> None:
                 os.set_inheritable(int(name), False)
 
 
-def stop(identities: Iterable[Identity], *, patience_s: float) -> list[Identity]:
+def stop(identities: Iterable[Identity], *, timeout_s: float) -> list[Identity]:
     """End these processes and wait for it; return those that had to be killed.
 
-    SIGTERM to all, and SIGKILL to what is left after `patience_s` seconds.
+    SIGTERM to all, and SIGKILL to what is left after `timeout_s` seconds.
     """
     killed = []
     with _opened(identities) as opened:
         for descriptor in opened:
             _send(descriptor, signal.SIGTERM)
-        left = _wait(set(opened), patience_s)
+        left = _wait(set(opened), timeout_s)
         for descriptor in left:
             _send(descriptor, signal.SIGKILL)
             killed.append(opened[descriptor])
@@ -148,13 +148,13 @@ def stop(identities: Iterable[Identity], *, patience_s: float) -> list[Identity]
     return killed
 
 
-def wait_for_any(identities: Iterable[Identity], patience_s: float) -> None:
-    """Wait until one of these has ended, at most `patience_s` seconds."""
+def wait_for_any(identities: Iterable[Identity], timeout_s: float) -> None:
+    """Wait until one of these has ended, at most `timeout_s` seconds."""
     with _opened(identities) as opened:
         poll = select.poll()
         for descriptor in opened:
             poll.register(descriptor, select.POLLIN)
-        poll.poll(patience_s * 1000)
+        poll.poll(timeout_s * 1000)
 
 
 @contextmanager
@@ -201,13 +201,13 @@ def _send(descriptor: int, number: signal.Signals) -> None:
         signal.pidfd_send_signal(descriptor, number)
 
 
-def _wait(descriptors: set[int], patience_s: float | None) -> set[int]:
+def _wait(descriptors: set[int], timeout_s: float | None) -> set[int]:
     """Those that still exist; a pidfd is readable once its process has ended."""
     left = set(descriptors)
     poll = select.poll()
     for descriptor in left:
         poll.register(descriptor, select.POLLIN)
-    end = None if patience_s is None else time.monotonic() + patience_s
+    end = None if timeout_s is None else time.monotonic() + timeout_s
     while left:
         timeout = None if end is None else max(0.0, end - time.monotonic()) * 1000
         ready = poll.poll(timeout)

@@ -16,7 +16,7 @@ from urllib.request import ProxyHandler, build_opener
 
 from local_cluster.layout import HOST, Layout
 
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 _MOST_BYTES = 1 << 20
 _ATTEMPTS, _PAUSE_S = 3, 0.4
 # Loopback is reached without the environment's proxies.
@@ -37,7 +37,7 @@ def _bean(layout: Layout, port: str, query: str) -> dict[str, object]:
     """One JMX bean from Hadoop's or HBase's web server; IndexError if missing."""
     url = f"http://{layout.address(port)}/jmx?qry={query}"
     for _ in range(_ATTEMPTS):
-        with _OPENER.open(url, timeout=_PATIENCE_S) as response:
+        with _OPENER.open(url, timeout=_TIMEOUT_S) as response:
             beans: list[dict[str, object]] = json.loads(response.read(_MOST_BYTES))["beans"]
         if beans:
             break
@@ -67,7 +67,7 @@ def _data_node(name: str) -> Question:
 
 
 def _listens(layout: Layout, port: str) -> bool:
-    with socket.create_connection((HOST, layout.port(port)), timeout=_PATIENCE_S):
+    with socket.create_connection((HOST, layout.port(port)), timeout=_TIMEOUT_S):
         return True
 
 
@@ -77,14 +77,14 @@ def _zookeeper(layout: Layout) -> bool:
 
 def _resource_manager(layout: Layout) -> bool:
     url = f"http://{layout.address('resourcemanager-http')}/ws/v1/cluster/info"
-    with _OPENER.open(url, timeout=_PATIENCE_S) as response:
+    with _OPENER.open(url, timeout=_TIMEOUT_S) as response:
         info = json.loads(response.read(_MOST_BYTES))["clusterInfo"]
     return bool(info["state"] == "STARTED")
 
 
 def _node_manager(layout: Layout) -> bool:
     url = f"http://{layout.address('resourcemanager-http')}/ws/v1/cluster/metrics"
-    with _OPENER.open(url, timeout=_PATIENCE_S) as response:
+    with _OPENER.open(url, timeout=_TIMEOUT_S) as response:
         metrics = json.loads(response.read(_MOST_BYTES))["clusterMetrics"]
     return bool(metrics["activeNodes"] >= 1) and _listens(layout, "nodemanager-http")
 
@@ -132,7 +132,7 @@ def _call(layout: Layout, port: str, method: str, arguments: bytes) -> bool:
 
 def _exchange(layout: Layout, port: str, question: bytes, *, size: int = 1 << 12) -> bytes:
     """Send this, and read up to `size` bytes or to the end."""
-    with socket.create_connection((HOST, layout.port(port)), timeout=_PATIENCE_S) as connection:
+    with socket.create_connection((HOST, layout.port(port)), timeout=_TIMEOUT_S) as connection:
         connection.sendall(question)
         answer = b""
         while len(answer) < size:

@@ -14,7 +14,7 @@ from local_cluster.daemons import wanted_daemons
 from local_cluster.hangs import SLOW, HangWatch, Slowness
 from local_cluster.jars import Programs
 from local_cluster.layout import Layout
-from local_cluster.operate import PATIENCE_S, not_ready, start_missing, stop_hung
+from local_cluster.operate import TIMEOUT_S, not_ready, start_missing, stop_hung
 from local_cluster.state import is_wanted, running
 from pinakes.errors import Conflict
 
@@ -29,14 +29,14 @@ def supervise(
     programs: Programs,
     say: Callable[[str], None],
     *,
-    patience_s: float = PATIENCE_S,
+    timeout_s: float = TIMEOUT_S,
     slow: Slowness = SLOW,
 ) -> None:
     """Supervise until `down` is called.  Each death soon after another doubles the pause.
 
-    A server that hangs (`hangs`) for `patience_s` is stopped, and then handled as dead.
+    A server that hangs (`hangs`) for `timeout_s` is stopped, and then handled as dead.
     """
-    watch = HangWatch(patience_s=patience_s, slow=slow)
+    watch = HangWatch(timeout_s=timeout_s, slow=slow)
     asked_at = 0.0
     wanted = {daemon.name for daemon in wanted_daemons(layout)}
     pause_s, started_at = 0.0, time.monotonic()
@@ -44,7 +44,7 @@ def supervise(
         present = running(layout)
         dead = wanted - present.keys()
         if not dead:
-            if time.monotonic() - asked_at > min(_ASK_AGAIN_S, patience_s):
+            if time.monotonic() - asked_at > min(_ASK_AGAIN_S, timeout_s):
                 with suppress(Conflict):
                     stop_hung(layout, not_ready(layout), watch, say, time.monotonic())
                 asked_at = time.monotonic()

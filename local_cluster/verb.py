@@ -11,7 +11,7 @@ from local_cluster.daemons import DAEMONS
 from local_cluster.jars import have_programs
 from local_cluster.layout import PARTS, Layout
 from local_cluster.logs import last_lines
-from local_cluster.operate import PATIENCE_S, down, states, up
+from local_cluster.operate import TIMEOUT_S, down, states, up
 from local_cluster.preparation import prepare
 from local_cluster.state import have_layout, locked, read_layout
 from local_cluster.supervise import supervise
@@ -36,7 +36,7 @@ class UpRequest:
     base_port: int | None
     add: frozenset[str]
     remove: frozenset[str]
-    patience_s: float
+    timeout_s: float
     supervise: bool
 
 
@@ -91,10 +91,10 @@ def _configure_up(parser: argparse.ArgumentParser) -> None:
         help="keep running, and restart servers that die or hang, until `down`",
     )
     parser.add_argument(
-        "--patience",
+        "--timeout",
         metavar="SECONDS",
         type=float,
-        default=PATIENCE_S,
+        default=TIMEOUT_S,
         help="give up if a server is not ready by then (default: 180). From 180 on, a server that "
         "has run for ten minutes without getting ready is restarted",
     )
@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             base_port=arguments.base_port,
             add=frozenset(getattr(arguments, "with")),
             remove=frozenset(arguments.without),
-            patience_s=arguments.patience,
+            timeout_s=arguments.timeout,
             supervise=arguments.supervise,
         )
         return _up(request, console)
@@ -135,13 +135,13 @@ def _up(request: UpRequest, console: Console) -> Exit:
             remove=request.remove,
         )
         prepare(layout, programs, console.say)
-    up(layout, programs, console.say, patience_s=request.patience_s)
+    up(layout, programs, console.say, timeout_s=request.timeout_s)
     addresses = _addresses(layout)
     console.result(addresses, text="\n".join(f"{name}  {at}" for name, at in addresses.items()))
     if request.supervise:
         console.say("watching the servers; `pinakes cluster down` ends it")
         console.flush()
-        supervise(layout, programs, console.say, patience_s=request.patience_s)
+        supervise(layout, programs, console.say, timeout_s=request.timeout_s)
     return Exit.DONE
 
 

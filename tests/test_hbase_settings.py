@@ -34,7 +34,7 @@ def test_every_setting_arrives() -> None:
         hbase_key_file="/key.pem",
         hbase_kerberos_service="hbase",
         hbase_timeout_s="1.5",
-        hbase_patience_s="9",
+        hbase_retry_s="9",
         hbase_connections="3",
     ) == HBaseConnection(
         servers=(Server("a"),),
@@ -50,7 +50,7 @@ def test_every_setting_arrives() -> None:
         ),
         sasl=Sasl(mechanism="GSSAPI", service="hbase"),
         timeout_s=1.5,
-        patience_s=9.0,
+        retry_s=9.0,
         connections=3,
     )
     assert connection(hbase="a", hbase_transport="http", hbase_do_as="u").do_as == "u"
@@ -65,7 +65,7 @@ def test_every_setting_arrives() -> None:
         {"hbase": "a", "hbase_transport": "smoke"},
         {"hbase": "a", "hbase_tls": "yes"},
         {"hbase": "a", "hbase_timeout_s": "0"},
-        {"hbase": "a", "hbase_patience_s": "inf"},
+        {"hbase": "a", "hbase_retry_s": "inf"},
         {"hbase": "a", "hbase_do_as": "u"},
         {"hbase": "a", "hbase_prefix": "a:b:"},
     ],

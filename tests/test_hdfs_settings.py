@@ -41,7 +41,7 @@ def test_every_setting_arrives() -> None:
         hdfs_ticket_cache="/tickets",
         hdfs_replication="3",
         hdfs_block_bytes="64 MiB",
-        hdfs_patience_s="9",
+        hdfs_retry_s="9",
     ) == HdfsConnection(
         url="hdfs://nn/a",
         web=("http://nn1:9870", "https://nn2:9871"),
@@ -51,7 +51,7 @@ def test_every_setting_arrives() -> None:
         ticket_cache=Path("/tickets"),
         replication=3,
         block_bytes=64 << 20,
-        patience_s=9.0,
+        retry_s=9.0,
     )
 
 
@@ -69,7 +69,7 @@ def test_every_setting_arrives() -> None:
         {"hdfs": "hdfs://nn/a", "hdfs_web": "http://nn:9870/webhdfs/v1"},
         {"hdfs": "hdfs://nn/a", "hdfs_keytab": "/me.keytab"},
         {"hdfs": "hdfs://nn/a", "hdfs_replication": "0"},
-        {"hdfs": "hdfs://nn/a", "hdfs_patience_s": "never"},
+        {"hdfs": "hdfs://nn/a", "hdfs_retry_s": "never"},
     ],
     ids=str,
 )

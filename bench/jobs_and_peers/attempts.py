@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.jobs_and_peers.scene import Scene
 from bench.jobs_and_peers.tools import Tool
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 @dataclass(slots=True, kw_only=True)
@@ -120,7 +120,7 @@ def _run(attempt: Attempt, tool: Tool, ran: Ran, words: dict[str, str]) -> None:
             env=env,
             input=stdin,
             capture_output=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
         )
         ran.codes.append(done.returncode)
@@ -153,7 +153,7 @@ def _answer(url: str, server: str) -> bytes:
     """What the server says to a path, or as a proxy to a whole URL."""
     proxies = {} if url.startswith("/") else {"http": server}
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
-    with opener.open(server + url if url.startswith("/") else url, timeout=PATIENCE_S) as answer:
+    with opener.open(server + url if url.startswith("/") else url, timeout=TIMEOUT_S) as answer:
         body: bytes = answer.read()
         return body
 
@@ -170,7 +170,7 @@ def _serving(argv: list[str], folder: Path, env: dict[str, str], port: int) -> I
     with (folder / "server.txt").open("wb") as said:
         process = subprocess.Popen(argv, cwd=folder, env=env, stdout=said, stderr=said)
         try:
-            deadline = time.monotonic() + PATIENCE_S
+            deadline = time.monotonic() + TIMEOUT_S
             while process.poll() is None and time.monotonic() < deadline:
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                     break

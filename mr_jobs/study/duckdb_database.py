@@ -23,7 +23,7 @@ except ImportError as error:
     raise missing_extra(f"study needs {error.name}", "study") from error
 
 _MEMORY = "1GiB"
-_PATIENCE_S = 0.05
+_TIMEOUT_S = 0.05
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": _MEMORY,
     "preserve_insertion_order": "false",
@@ -91,7 +91,7 @@ class DuckDatabase:
             finally:
                 while not running.done():
                     self._connection.interrupt()  # lost on a query that has not begun
-                    wait([running], timeout=_PATIENCE_S)
+                    wait([running], timeout=_TIMEOUT_S)
 
 
 @contextmanager

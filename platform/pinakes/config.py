@@ -199,7 +199,7 @@ class Configuration:
         _optional(_parse_name), None, "user to impersonate (HTTP only)"
     )
     hbase_timeout_s: float = _setting(parse_seconds, 30.0, "seconds to wait for an answer of HBase")
-    hbase_patience_s: float = _setting(parse_seconds, 120.0, "seconds to keep retrying HBase")
+    hbase_retry_s: float = _setting(parse_seconds, 120.0, "seconds to keep retrying HBase")
     hbase_connections: int = _setting(parse_count, 8, "most connections to HBase")
     hdfs: str | None = _setting(
         _optional(_parse_text), None, "folder in HDFS, for archive files: hdfs://host:port/folder"
@@ -223,7 +223,7 @@ class Configuration:
     hdfs_block_bytes: int | None = _setting(
         _optional(parse_size), None, "block size; none: the cluster's default"
     )
-    hdfs_patience_s: float = _setting(parse_seconds, 120.0, "seconds to keep retrying HDFS")
+    hdfs_retry_s: float = _setting(parse_seconds, 120.0, "seconds to keep retrying HDFS")
     hbase_command: str = _setting(
         _parse_command, "hbase", "HBase's command, for bulk loads and backups"
     )

@@ -26,7 +26,7 @@ _KEPT_BYTES = 4 << 20
 _LONGEST_LINE_BYTES = 4096
 _QUOTED_LINES = 6
 _QUOTED_CHARS = 2000
-_PATIENCE_TO_END_S = 10.0
+_END_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(_PATIENCE_TO_END_S)
+            process.wait(_END_TIMEOUT_S)
 
 
 def _follow(

@@ -240,7 +240,7 @@ def hbase_connection(configuration: Configuration) -> HBaseConnection:
             sasl=Sasl(service=service) if service else None,
             do_as=configuration.hbase_do_as,
             timeout_s=configuration.hbase_timeout_s,
-            patience_s=configuration.hbase_patience_s,
+            retry_s=configuration.hbase_retry_s,
             connections=configuration.hbase_connections,
         )
     except ValueError as error:
@@ -264,5 +264,5 @@ def hdfs_connection(configuration: Configuration) -> HdfsConnection:
         ticket_cache=configuration.hdfs_ticket_cache,
         replication=configuration.hdfs_replication,
         block_bytes=configuration.hdfs_block_bytes,
-        patience_s=configuration.hdfs_patience_s,
+        retry_s=configuration.hdfs_retry_s,
     )

@@ -19,9 +19,9 @@ class Waiting:
     Safe for several threads.
     """
 
-    def __init__(self, store: str, patience_s: float) -> None:
+    def __init__(self, store: str, retry_s: float) -> None:
         self._store = store
-        self._patience_s = patience_s
+        self._retry_s = retry_s
         self._quiet_until_s = float("-inf")
 
     def tell(self, waited_s: float, why: str) -> None:
@@ -31,5 +31,5 @@ class Waiting:
             return
         self._quiet_until_s = now_s + _QUIET_S
         logging.getLogger(LOGGER).warning(
-            "waiting for %s, for up to %g s: %s", self._store, self._patience_s, why
+            "waiting for %s, for up to %g s: %s", self._store, self._retry_s, why
         )

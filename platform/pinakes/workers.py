@@ -36,7 +36,7 @@ from pinakes.warc.file_progress import Advance
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 Open = Callable[[Advance], AbstractContextManager[Callable[[Task], Answer]]]
-_PATIENCE_S = 20.0
+_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class Workers(Generic[Task, Answer]):
                 worker.connection.close()  # who is idle, or comes to be, ends by this
                 if error is not None:
                     worker.process.terminate()
-            until_s = time.monotonic() + _PATIENCE_S
+            until_s = time.monotonic() + _TIMEOUT_S
             for worker in self._workers:
                 worker.process.join(until_s - time.monotonic() if error is not None else None)
         finally:

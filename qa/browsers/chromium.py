@@ -23,7 +23,7 @@ from pinakes.qa.browsers.tab import (
     profile_folder,
 )
 
-_PATIENCE_S = 60.0  # the limit per page ends a browser that hangs much sooner
+_TIMEOUT_S = 60.0  # the limit per page ends a browser that hangs much sooner
 _BLANK = "about:blank"
 
 
@@ -194,7 +194,7 @@ class PipedChromium:
         self._pipe.post(method, parameters, self._session)
 
     def send(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        return self._pipe.send(method, parameters, self._session, patience_s=_PATIENCE_S)
+        return self._pipe.send(method, parameters, self._session, timeout_s=_TIMEOUT_S)
 
     def take_events(self) -> list[tuple[str, dict[str, Any]]]:
         taken = self._pipe.take_events()
@@ -206,4 +206,4 @@ class PipedChromium:
         self._pipe.process.wait()
 
     def _ask(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        return self._pipe.send(method, parameters, None, patience_s=_PATIENCE_S)
+        return self._pipe.send(method, parameters, None, timeout_s=_TIMEOUT_S)

@@ -79,7 +79,7 @@ class DevToolsPipe:
         return number
 
     def send(
-        self, method: str, parameters: dict[str, Any], session: str | None, *, patience_s: float
+        self, method: str, parameters: dict[str, Any], session: str | None, *, timeout_s: float
     ) -> dict[str, Any]:
         """Send a command and wait for its result.
 
@@ -90,7 +90,7 @@ class DevToolsPipe:
         number = self.post(method, parameters, session)
         with self._changed:
             there = self._changed.wait_for(
-                lambda: number in self._answers or not self._open, patience_s
+                lambda: number in self._answers or not self._open, timeout_s
             )
             answer = self._answers.pop(number, None)
             self._answers.clear()  # answers to `post`

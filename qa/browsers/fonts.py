@@ -14,7 +14,7 @@ from functools import cache
 from pinakes.qa.snapshot import Fontless
 
 _POINTS = 0x110000
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 _MOST_SCRIPTS = 3
 
 
@@ -46,7 +46,7 @@ def _covered() -> bytes | None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
-            timeout=_PATIENCE_S,
+            timeout=_TIMEOUT_S,
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None

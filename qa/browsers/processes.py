@@ -39,9 +39,9 @@ def processes_of(session: int) -> list[int]:
     return found
 
 
-def kill_session(session: int, *, patience_s: float = 5.0) -> None:
+def kill_session(session: int, *, timeout_s: float = 5.0) -> None:
     """Kill all processes of a session; those forked meanwhile are found in the next round."""
-    until = time.monotonic() + patience_s
+    until = time.monotonic() + timeout_s
     while (left := processes_of(session)) and time.monotonic() < until:
         for pid in left:
             with suppress(ProcessLookupError):

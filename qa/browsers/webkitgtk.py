@@ -21,7 +21,7 @@ from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport
 
 # Room for the highest image and the window's frame.
 _SCREEN = "1600x4600x24"
-_PATIENCE_S = 60  # the limit per page ends a browser that hangs much sooner
+_TIMEOUT_S = 60  # the limit per page ends a browser that hangs much sooner
 _ASYNC = "const done = arguments[arguments.length - 1];"
 # A window is black for a moment after it has grown.
 _PAINTED = """() => new Promise((done) =>
@@ -52,7 +52,7 @@ class WebKitTab:
 
     def go(self, url: str) -> None:
         with translated():
-            self._driver.set_script_timeout(_PATIENCE_S)
+            self._driver.set_script_timeout(_TIMEOUT_S)
             self._driver.get(url)
 
     def run(self, function: str, *arguments: object) -> Any:

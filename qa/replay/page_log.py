@@ -173,16 +173,16 @@ class OpenPage:
             self._under_way -= 1
             self._changed.notify_all()
 
-    def so_far(self, patience_s: float) -> PageLog:
+    def so_far(self, timeout_s: float) -> PageLog:
         """The log up to now; requests not finished after that time are `unfinished` in it."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._under_way, patience_s)
+            self._changed.wait_for(lambda: not self._under_way, timeout_s)
             return self._log()
 
-    def close(self, patience_s: float) -> PageLog:
+    def close(self, timeout_s: float) -> PageLog:
         """The log; requests not finished after that time stay `unfinished`."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._under_way, patience_s)
+            self._changed.wait_for(lambda: not self._under_way, timeout_s)
             self._closed = True
             return self._log()
 

@@ -36,13 +36,13 @@ from .sending import Sender
 
 LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 256
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 """How long a client may neither send nor receive."""
 IDLE_S = 5.0
 """How long a connection stays open between requests; browsers open another if needed."""
 Respond = Callable[[ProxyRequest | None, Message, Sender], None]
 """Answers a request; None is one that names no original URL."""
-_STOP_PATIENCE_S = 10.0
+_STOP_TIMEOUT_S = 10.0
 _LINE_LIMIT_BYTES = 1 << 16
 _DRAIN_LIMIT_BYTES = 1 << 28
 _WRITE_BYTES = 1 << 16
@@ -124,7 +124,7 @@ class ProxyServer(ThreadingTCPServer):
         self.server_close()
         self._thread.join()
         for _ in range(MOST_CONNECTIONS):
-            if not self._room.acquire(timeout=_STOP_PATIENCE_S):
+            if not self._room.acquire(timeout=_STOP_TIMEOUT_S):
                 break
 
 
@@ -132,7 +132,7 @@ class _Connection(BaseHTTPRequestHandler):
     """One connection: requests one after the other, inside a tunnel or not."""
 
     protocol_version = "HTTP/1.1"
-    timeout = PATIENCE_S
+    timeout = TIMEOUT_S
     wbufsize = _WRITE_BYTES
     disable_nagle_algorithm = True
     server: ProxyServer
@@ -155,7 +155,7 @@ class _Connection(BaseHTTPRequestHandler):
         """Read a request and answer it; sets `close_connection` after the last."""
         self.close_connection = True
         self.raw_requestline = self.rfile.readline(_LINE_LIMIT_BYTES + 1)
-        self.connection.settimeout(PATIENCE_S)
+        self.connection.settimeout(TIMEOUT_S)
         if not self.raw_requestline:
             return
         cleaned = clean_request_line(self.raw_requestline)

@@ -52,9 +52,9 @@ class ShownPage:
             with self._lock:
                 self._connections.discard(connection)
 
-    def end(self, patience_s: float) -> PageLog:
+    def end(self, timeout_s: float) -> PageLog:
         """Wait for open requests, at most that long, and cut off the rest."""
-        log = self.log.close(patience_s)
+        log = self.log.close(timeout_s)
         self.is_over.set()
         self.cut_connections()
         return log
@@ -107,7 +107,7 @@ class ProxySession:
                 raise ConfigError("another page of this session is open")
             self._page = ShownPage(name, moment.astimezone(timezone.utc))
 
-    def log_so_far(self, *, patience_s: float = 0.2) -> PageLog:
+    def log_so_far(self, *, timeout_s: float = 0.2) -> PageLog:
         """The log of the open page up to now, once its requests are answered, or after that time.
 
         Raises:
@@ -117,9 +117,9 @@ class ProxySession:
             page = self._page
         if page is None:
             raise ConfigError("no page of this session is open")
-        return page.log.so_far(patience_s)
+        return page.log.so_far(timeout_s)
 
-    def end_page(self, *, patience_s: float = 2.0) -> PageLog:
+    def end_page(self, *, timeout_s: float = 2.0) -> PageLog:
         """Close the page once its requests are answered, or after that time.
 
         Requests that come after the call are refused; those not answered are `unfinished`.
@@ -131,7 +131,7 @@ class ProxySession:
             page, self._page = self._page, None
         if page is None:
             raise ConfigError("no page of this session is open")
-        return page.end(patience_s)
+        return page.end(timeout_s)
 
     def close(self) -> None:
         """End the session and its connections; idempotent."""

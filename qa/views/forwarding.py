@@ -19,7 +19,7 @@ from pinakes.qa.replay.sending import Sender, own_answer, send_answer
 from pinakes.qa.replay.session import ShownPage
 
 from .forward_answer import Forwarded, forward_answer
-from .upstream import PATIENCE_S, Origin, Upstream, connect, request_bytes, send_request
+from .upstream import TIMEOUT_S, Origin, Upstream, connect, request_bytes, send_request
 
 if TYPE_CHECKING:
     from .recording import AnswerRecorder
@@ -82,11 +82,11 @@ class ForwardingResponder:
     """Forwards requests to the servers that a policy allows; see `replay.session.Responder`."""
 
     def __init__(
-        self, policy: ProxyPolicy, tls: ssl.SSLContext, *, patience_s: float = PATIENCE_S
+        self, policy: ProxyPolicy, tls: ssl.SSLContext, *, timeout_s: float = TIMEOUT_S
     ) -> None:
         self._policy = policy
         self._tls = tls
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
 
     def log_entry(self, request: ProxyRequest) -> LoggedExchange:
         """The request under its original URL."""
@@ -121,7 +121,7 @@ class ForwardingResponder:
         addresses = self._policy.addresses(request.uri, origin)
         raw_request = request_bytes(request, fields)
         with contextlib.ExitStack() as stack:
-            connection = connect(origin, addresses, self._tls, self._patience_s)
+            connection = connect(origin, addresses, self._tls, self._timeout_s)
             stack.enter_context(page.owning(connection))
             upstream = stack.enter_context(
                 send_request(connection, raw_request, method=request.method)

@@ -23,7 +23,7 @@ from pinakes.errors import StoreUnavailable
 from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http.message import Dechunker, HttpHead, head_end
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 """How long a server may neither send nor receive."""
 _HEAD_LIMIT_BYTES = 1 << 18
 _PIECE_BYTES = 1 << 16
@@ -143,7 +143,7 @@ def connect(
     origin: Origin,
     addresses: Iterable[tuple[str, int]],
     tls: ssl.SSLContext,
-    patience_s: float = PATIENCE_S,
+    timeout_s: float = TIMEOUT_S,
 ) -> socket.socket:
     """A connection to the first of these addresses that accepts one, as the origin's host.
 
@@ -153,7 +153,7 @@ def connect(
     why = "no address"
     for address in addresses:
         try:
-            plain = socket.create_connection(address, timeout=patience_s)
+            plain = socket.create_connection(address, timeout=timeout_s)
         except OSError as error:
             why = error.strerror or str(error) or type(error).__name__
             continue

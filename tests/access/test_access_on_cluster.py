@@ -22,7 +22,7 @@ from warcio.archiveiterator import ArchiveIterator
 from wayback_server import installed_tools, plain_environment
 
 pytestmark = pytest.mark.faults
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 def run(folder: Path, *verb: object) -> str:
@@ -34,7 +34,7 @@ def run(folder: Path, *verb: object) -> str:
 
 def get(url: str, span: str | None = None) -> bytes:
     request = urllib.request.Request(url, headers={"Range": span} if span else {})
-    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
         return bytes(answer.read())
 
 
@@ -65,7 +65,7 @@ def serving(folder: Path, *options: str) -> Iterator[dict[str, str]]:
             yield json.loads(process.stdout.readline())
         finally:
             process.terminate()
-            process.communicate(timeout=PATIENCE_S)
+            process.communicate(timeout=TIMEOUT_S)
 
 
 def bodies(crawls: Path) -> dict[tuple[str, str], bytes]:
@@ -111,7 +111,7 @@ def test_crawlers_are_told_of_originals(folder: Path) -> None:
     asked = "\n".join([*digests, *unknown]).encode()
 
     def told_of(base: str) -> list[str | None]:
-        with urllib.request.urlopen(f"{base}default/digests", asked, timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(f"{base}default/digests", asked, timeout=TIMEOUT_S) as answer:
             lines = [json.loads(line) for line in answer.read().splitlines()]
         assert [line["digest"] for line in lines] == [*digests, *unknown]
         return [line["original"] and line["original"]["crawl"] for line in lines]

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
-from served_sites import GET, PATIENCE_S, connected, exchange, read_all, served, status_of
+from served_sites import GET, TIMEOUT_S, connected, exchange, read_all, served, status_of
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 from werkzeug.wrappers import Response
@@ -248,5 +248,5 @@ def test_client_that_leaves_ends_the_work(piece: bytes, is_threaded: bool) -> No
         with served(site) as address:
             with connected(address) as connection:
                 connection.sendall(GET % b"/endless")
-                assert begun.wait(PATIENCE_S)
-            assert ended.wait(PATIENCE_S)
+                assert begun.wait(TIMEOUT_S)
+            assert ended.wait(TIMEOUT_S)

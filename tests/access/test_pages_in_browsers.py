@@ -27,7 +27,7 @@ from selenium.webdriver.firefox.service import Service as FirefoxService
 from selenium.webdriver.support.ui import WebDriverWait
 
 pytestmark = pytest.mark.slow
-PATIENCE_S = 60
+TIMEOUT_S = 60
 URL = "http://a.example/page"
 EVIL = 'http://evil.example/"><script>document.title="run"</script><img src=x onerror=alert(1)>'
 WIDE, PHONE = 1280, 320
@@ -93,7 +93,7 @@ class Browser:
         return self.driver.switch_to.active_element
 
     def until(self, look: Callable[[], Any]) -> Any:
-        return WebDriverWait(self.driver, PATIENCE_S, poll_frequency=0.05).until(lambda _: look())
+        return WebDriverWait(self.driver, TIMEOUT_S, poll_frequency=0.05).until(lambda _: look())
 
 
 def chromium(dark: bool) -> Chrome:
@@ -150,7 +150,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def browser(request: pytest.FixtureRequest, address: str) -> Iterator[Browser]:
     kind, _, scheme = str(request.param).partition("-")
     driver = {"chromium": chromium, "firefox": firefox}[kind](scheme == "dark")
-    driver.set_page_load_timeout(PATIENCE_S)
+    driver.set_page_load_timeout(TIMEOUT_S)
     yield Browser(driver, address)
     driver.quit()
 

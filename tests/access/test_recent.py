@@ -9,7 +9,7 @@ import pytest
 from pinakes.access.recent import Recent
 from pinakes.errors import StoreUnavailable
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 class Clock:
@@ -25,7 +25,7 @@ def closing(recent: Recent[int]) -> Iterator[Recent[int]]:
     try:
         yield recent
     finally:
-        assert recent.close(PATIENCE_S)
+        assert recent.close(TIMEOUT_S)
 
 
 def counting(clock: Clock, takes_s: float = 0.0) -> Callable[[], int]:
@@ -43,23 +43,23 @@ def counting(clock: Clock, takes_s: float = 0.0) -> Callable[[], int]:
 def test_asks_only_when_read_and_when_due() -> None:
     clock = Clock()
     with closing(Recent(counting(clock), every_s=5.0, clock=clock)) as recent:
-        assert recent.look(PATIENCE_S).value == 1
+        assert recent.look(TIMEOUT_S).value == 1
         clock.now_s += 4.9
-        look = recent.look(PATIENCE_S)
+        look = recent.look(TIMEOUT_S)
         assert (look.value, look.age_s) == (1, pytest.approx(4.9))
         clock.now_s += 0.1
-        assert recent.look(PATIENCE_S).value == 2
+        assert recent.look(TIMEOUT_S).value == 2
 
 
 def test_slow_question_is_asked_less_often() -> None:
     clock = Clock()
     slow = Recent(counting(clock, takes_s=3.0), every_s=5.0, share=0.1, clock=clock)
     with closing(slow) as recent:
-        assert recent.look(PATIENCE_S).took_s == pytest.approx(3.0)
+        assert recent.look(TIMEOUT_S).took_s == pytest.approx(3.0)
         clock.now_s += 26.9
-        assert recent.look(PATIENCE_S).value == 1
+        assert recent.look(TIMEOUT_S).value == 1
         clock.now_s += 0.2
-        assert recent.look(PATIENCE_S).value == 2
+        assert recent.look(TIMEOUT_S).value == 2
 
 
 def test_failure_keeps_last_answer_and_says_why() -> None:
@@ -72,12 +72,12 @@ def test_failure_keeps_last_answer_and_says_why() -> None:
         return 7
 
     with closing(Recent(ask, every_s=1.0, clock=clock)) as recent:
-        assert recent.look(PATIENCE_S).error is None
+        assert recent.look(TIMEOUT_S).error is None
         away, clock.now_s = True, clock.now_s + 2
-        look = recent.look(PATIENCE_S)
+        look = recent.look(TIMEOUT_S)
         assert (look.value, look.error, look.age_s) == (7, "it is away", pytest.approx(2.0))
         away, clock.now_s = False, clock.now_s + 2
-        assert recent.look(PATIENCE_S).error is None
+        assert recent.look(TIMEOUT_S).error is None
 
 
 def test_reader_does_not_wait_for_a_hanging_question() -> None:
@@ -91,14 +91,14 @@ def test_reader_does_not_wait_for_a_hanging_question() -> None:
     recent = Recent(ask, every_s=0.0)
     look = recent.look(0.0)
     assert (look.value, look.error) == (None, None)
-    assert asked.wait(PATIENCE_S)
+    assert asked.wait(TIMEOUT_S)
     for _ in range(3):
         look = recent.look(0.01)
         assert look.value is None
         assert look.asking_s is not None
     assert not recent.close(0.01)
     answer.set()
-    assert recent.close(PATIENCE_S)
+    assert recent.close(TIMEOUT_S)
 
 
 def test_readers_at_once_share_one_question() -> None:
@@ -112,7 +112,7 @@ def test_readers_at_once_share_one_question() -> None:
     values: list[int | None] = []
     with closing(Recent(ask, every_s=1000.0)) as recent:
         threads = [
-            threading.Thread(target=lambda: values.append(recent.look(PATIENCE_S).value))
+            threading.Thread(target=lambda: values.append(recent.look(TIMEOUT_S).value))
             for _ in range(8)
         ]
         for thread in threads:
@@ -126,6 +126,6 @@ def test_readers_at_once_share_one_question() -> None:
 def test_nothing_is_asked_after_close() -> None:
     asked: list[int] = []
     recent = Recent(lambda: asked.append(1) or 7, every_s=0.0)
-    assert recent.close(PATIENCE_S)
-    assert recent.look(PATIENCE_S).value is None
+    assert recent.close(TIMEOUT_S)
+    assert recent.look(TIMEOUT_S).value is None
     assert asked == []

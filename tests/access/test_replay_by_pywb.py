@@ -25,11 +25,11 @@ from pinakes.rewrite.recompress import zstd_form
 from pinakes.rewrite.recompress_file import recompress_file
 
 pytestmark = pytest.mark.slow
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 def get(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         return bytes(answer.read())
 
 
@@ -98,14 +98,14 @@ def test_replay_is_a_process_that_is_restarted_and_ends(landed: Scene) -> None:
         assert b"archive" in get(told["replay"])
         [child] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(int(child), signal.SIGKILL)
-        for _ in range(PATIENCE_S * 10):
+        for _ in range(TIMEOUT_S * 10):
             try:
                 assert get(told["replay"])
                 break
             except OSError:
                 threading.Event().wait(0.1)
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 5
         assert "pywb ended (exit code -9), and is started again" in said
         with pytest.raises(OSError, match="refused"):
@@ -117,7 +117,7 @@ def test_replay_ends_with_its_parent(landed: Scene) -> None:
     with serving(landed, "--replay", "0", "--wayback-command", command) as (process, told):
         assert get(told["replay"])
         process.kill()
-        for _ in range(PATIENCE_S * 10):
+        for _ in range(TIMEOUT_S * 10):
             try:
                 get(told["replay"])
                 threading.Event().wait(0.1)

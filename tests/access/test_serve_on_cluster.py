@@ -31,7 +31,7 @@ from pinakes.row_store.port import RowStore
 
 pytestmark = pytest.mark.faults
 
-PATIENCE_S = 300
+TIMEOUT_S = 300
 
 
 def run(folder: Path, *verb: object) -> None:
@@ -56,7 +56,7 @@ def serving(folder: Path) -> Iterator[str]:
         assert process.stdout is not None
         yield json.loads(process.stdout.readline())["url"]
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=PATIENCE_S)
+        process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 5
     finally:
         process.kill()
@@ -65,14 +65,14 @@ def serving(folder: Path) -> Iterator[str]:
 
 def get(url: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
 
 
 def wait_for(what: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while not what():
         assert time.monotonic() < until
         time.sleep(0.2)

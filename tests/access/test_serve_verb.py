@@ -22,7 +22,7 @@ from landed_stores import LandedStore, page
 from pinakes.cli import main
 
 pytestmark = pytest.mark.slow
-PATIENCE_S = 300
+TIMEOUT_S = 300
 Exit = Callable[..., tuple[int, str]]
 
 
@@ -50,7 +50,7 @@ def serving(folder: Path, processes: int = 1) -> Iterator[tuple[subprocess.Popen
 
 
 def get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         return str(answer.read().decode())
 
 
@@ -81,7 +81,7 @@ def test_landing_of_another_process_is_shown(store: LandedStore) -> None:
         assert "Collections" in get(url)
         assert "http://a.example/" in get(f"{url}search?q=a.example")
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
         assert (process.returncode, said) == (5, "stopped\n")
 
 
@@ -95,10 +95,10 @@ def test_bad_and_unfinished_requests_are_not_served(
             silent.sendall(request_line)
             assert json.loads(get(f"{url}healthz"))["status"] == "ok"
             if request_line.endswith(b"\r\n\r\n"):
-                silent.settimeout(PATIENCE_S)
+                silent.settimeout(TIMEOUT_S)
                 assert silent.recv(1000).startswith(b"HTTP/1.1 400 ")
         with pytest.raises(urllib.error.HTTPError) as error:
-            urllib.request.urlopen(f"{url}metrics", data=b"x" * 100_000, timeout=PATIENCE_S)
+            urllib.request.urlopen(f"{url}metrics", data=b"x" * 100_000, timeout=TIMEOUT_S)
         assert error.value.code in (405, 413)
 
 
@@ -183,7 +183,7 @@ def test_process_that_is_killed_is_replaced(store: LandedStore) -> None:
         assert after
         assert after.isdisjoint(before)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 5
     *deaths, last = said.splitlines()
     assert last == "stopped"
@@ -197,8 +197,8 @@ def test_processes_end_with_their_parent(store: LandedStore) -> None:
         assert get(f"{url}healthz")
         children = serving_processes(process.pid)
         process.kill()
-        process.wait(PATIENCE_S)
-        for _ in range(PATIENCE_S * 10):
+        process.wait(TIMEOUT_S)
+        for _ in range(TIMEOUT_S * 10):
             if not [pid for pid in children if Path(f"/proc/{pid}").exists()]:
                 break
             threading.Event().wait(0.1)
@@ -212,7 +212,7 @@ def test_signals_end_it(store: LandedStore, number: signal.Signals, processes: i
     with serving(store.folder, processes) as (process, url):
         assert get(f"{url}healthz")
         process.send_signal(number)
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, said) == (5, "stopped\n")
 
 

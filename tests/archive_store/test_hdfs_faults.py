@@ -34,7 +34,7 @@ LONG_S = 300.0
 def connection(cluster_alone: RunningCluster) -> Iterator[HdfsConnection]:
     """In small blocks, so that pipelines are made and lost often."""
     found = folder_of_its_own(cluster_alone.layout)
-    with removed(replace(found, block_bytes=BLOCK_BYTES, patience_s=20.0)) as connection:
+    with removed(replace(found, block_bytes=BLOCK_BYTES, retry_s=20.0)) as connection:
         yield connection
 
 
@@ -161,8 +161,8 @@ def test_data_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnecti
     # By the cluster's settings a client waits 20 s for a data node, and not a minute.
     own = replace(connection, config_folder=cluster_alone.layout.conf, replication=DATA_NODES)
     with (
-        closing(HdfsArchiveStore(replace(own, patience_s=300.0))) as patient,
-        closing(HdfsArchiveStore(replace(own, patience_s=15.0))) as hasty,
+        closing(HdfsArchiveStore(replace(own, retry_s=300.0))) as patient,
+        closing(HdfsArchiveStore(replace(own, retry_s=15.0))) as hasty,
     ):
         put_file(patient, "old", LARGE)
         with pytest.raises(WritingLost):
@@ -177,8 +177,8 @@ def test_data_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnecti
 
 def test_name_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnection) -> None:
     with (
-        closing(HdfsArchiveStore(replace(connection, patience_s=120.0))) as patient,
-        closing(HdfsArchiveStore(replace(connection, patience_s=3.0))) as hasty,
+        closing(HdfsArchiveStore(replace(connection, retry_s=120.0))) as patient,
+        closing(HdfsArchiveStore(replace(connection, retry_s=3.0))) as hasty,
     ):
         put_file(patient, "a", LARGE)
         with hanging(cluster_alone, "namenode"):
@@ -201,7 +201,7 @@ def test_name_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnecti
 def test_name_node_killed_during_write_and_read(
     cluster_alone: RunningCluster, connection: HdfsConnection
 ) -> None:
-    with closing(HdfsArchiveStore(replace(connection, patience_s=300.0))) as store:
+    with closing(HdfsArchiveStore(replace(connection, retry_s=300.0))) as store:
         put_file(store, "old", LARGE * 3)
         landing = Landing(store.connection, 0)
         with landing.going_on():

@@ -72,7 +72,7 @@ def test_hdfs_errors_are_translated(
     assert words in failure.error.message
 
 
-def test_pauses_grow_and_end_with_patience() -> None:
+def test_pauses_grow_and_end() -> None:
     clock = [0.0]
     waited = []
     for pause_s in pauses(20.0, lambda: clock[0]):

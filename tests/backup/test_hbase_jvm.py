@@ -17,7 +17,7 @@ from pinakes.backup.hbase_jvm import HBaseJvm, open_jvm
 from pinakes.errors import ConfigError, StoreUnavailable
 
 pytestmark = pytest.mark.slow
-PATIENCE_S = 300.0
+TIMEOUT_S = 300.0
 
 
 @pytest.fixture
@@ -85,9 +85,9 @@ def test_it_ends_with_whoever_is_killed(hbase: tuple[str, ...], tmp_path: Path) 
         "from pinakes.backup.hbase_jvm import open_jvm\n"
         "with open_jvm(sys.argv[1:]): os.kill(os.getpid(), 9)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program, *hbase], check=False, timeout=PATIENCE_S)
+    done = subprocess.run([sys.executable, "-c", program, *hbase], check=False, timeout=TIMEOUT_S)
     assert done.returncode == -signal.SIGKILL
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + TIMEOUT_S
     while is_running(int((tmp_path / "pid").read_text())):
         assert time.monotonic() < give_up
         time.sleep(0.05)

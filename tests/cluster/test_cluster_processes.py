@@ -35,7 +35,7 @@ def started(tmp_path: Path) -> Iterator[list[Identity]]:
     """Whoever a test starts, killed at its end."""
     identities: list[Identity] = []
     yield identities
-    stop(identities, patience_s=0)
+    stop(identities, timeout_s=0)
 
 
 def start_shell(folder: Path, script: str) -> Identity:
@@ -65,7 +65,7 @@ def test_thread_id_is_not_taken_for_a_server() -> None:
         dead = replace(parse_identity(record + stat), start_ticks=1)
         assert dead.pid != os.getpid()
         assert not is_running(dead)
-        assert stop([dead], patience_s=0) == []
+        assert stop([dead], timeout_s=0) == []
         wait_for_any([dead], 0)
     finally:
         done.set()
@@ -132,7 +132,7 @@ def test_process_receives_signals_its_starter_ignores(
         started.append(start_shell(tmp_path, "exec sleep 600"))
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert stop(started, patience_s=60) == []
+    assert stop(started, timeout_s=60) == []
 
 
 def test_process_does_not_keep_the_folder_of_its_starter(
@@ -176,15 +176,15 @@ def test_reused_pid_is_left_alone(
     started.append(identity)
     stranger = replace(identity, **change)
     assert not is_running(stranger)
-    assert stop([stranger], patience_s=0) == []
+    assert stop([stranger], timeout_s=0) == []
     assert is_running(identity)
 
 
 def test_stop_waits_until_processes_are_gone(tmp_path: Path) -> None:
     polite = start_shell(tmp_path, "trap 'exit 0' TERM; while :; do sleep 0.05; done")
-    assert stop([polite], patience_s=60) == []
+    assert stop([polite], timeout_s=60) == []
     assert not is_running(polite)
-    assert stop([polite], patience_s=0) == []
+    assert stop([polite], timeout_s=0) == []
 
 
 def test_unresponsive_process_is_killed_and_named(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_unresponsive_process_is_killed_and_named(tmp_path: Path) -> None:
     deaf = start_shell(tmp_path, script)
     while "deaf" not in (tmp_path / "x.out").read_text():
         time.sleep(0.01)
-    assert stop([deaf], patience_s=0.1) == [deaf]
+    assert stop([deaf], timeout_s=0.1) == [deaf]
     assert not is_running(deaf)
 
 

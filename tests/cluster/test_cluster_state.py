@@ -73,7 +73,7 @@ def test_ports_of_a_running_cluster_do_not_change(tmp_path: Path) -> None:
             have_layout(tmp_path, base_port=26000)
         assert read_layout(tmp_path) == layout
     finally:
-        stop([who], patience_s=0)
+        stop([who], timeout_s=0)
     assert running(layout) == {}
 
 

@@ -45,7 +45,7 @@ def layout(tmp_path: Path, base_port: int) -> Iterator[Layout]:
     made.logs.mkdir()
     set_wanted(made, wanted=True)
     yield made
-    stop(running(made).values(), patience_s=60)
+    stop(running(made).values(), timeout_s=60)
 
 
 def programs(folder: Path, script: str) -> Programs:
@@ -129,7 +129,7 @@ def test_up_gives_up_on_servers_that_keep_dying(layout: Layout, tmp_path: Path) 
 def test_up_names_what_it_waits_for_and_gives_up(layout: Layout, tmp_path: Path) -> None:
     said: list[str] = []
     with pytest.raises(StoreUnavailable, match="not ready after 0 s: namenode, datanode1"):
-        up(layout, programs(tmp_path, WAITS), said.append, patience_s=0)
+        up(layout, programs(tmp_path, WAITS), said.append, timeout_s=0)
     # What runs keeps running: to be looked at, and for the next `up`.
     assert list(running(layout)) == SERVERS
 
@@ -182,7 +182,7 @@ def identities(*pids: int) -> list[Identity]:
 
 def test_server_not_ready_for_long_counts_as_hanging() -> None:
     one, other = identities(1, 2)
-    watch = HangWatch(patience_s=180)
+    watch = HangWatch(timeout_s=180)
     assert watch.look({one: 1000, other: 500}, 10) == []
     assert watch.look({one: 1100, other: 600}, 110) == []
     assert watch.look({one: 1180, other: 680}, 190) == [one, other]
@@ -203,22 +203,22 @@ def test_slow_server_does_not_count_as_hanging(
     looks: list[tuple[float, float | None]], hung: bool
 ) -> None:
     [one] = identities(1)
-    watch = HangWatch(patience_s=180)
+    watch = HangWatch(timeout_s=180)
     for now_s, age_s in looks:
         found = watch.look({} if age_s is None else {one: age_s}, now_s)
     assert found == ([one] if hung else [])
 
 
-def test_short_patience_does_not_restart_slow_servers() -> None:
+def test_a_short_timeout_does_not_restart_slow_servers() -> None:
     [one] = identities(1)
-    watch = HangWatch(patience_s=5)
+    watch = HangWatch(timeout_s=5)
     assert [watch.look({one: 1000 + now_s}, now_s) for now_s in (0, 6, 179)] == [[], [], []]
     assert watch.look({one: 1180}, 180) == [one]
 
 
 def test_restarted_server_is_another_process() -> None:
     one, again = identities(1, 2)
-    watch = HangWatch(patience_s=180, slow=AT_ONCE)
+    watch = HangWatch(timeout_s=180, slow=AT_ONCE)
     assert watch.look({one: 900}, 0) == []
     assert watch.look({again: 5}, 190) == []
 
@@ -236,7 +236,7 @@ def test_up_restarts_hanging_servers_but_not_dependents(layout: Layout, tmp_path
             down(layout, print)  # none of them will ever be ready
 
     with pytest.raises(Conflict, match="stopped meanwhile"):
-        up(layout, java, say, patience_s=1, slow=AT_ONCE)
+        up(layout, java, say, timeout_s=1, slow=AT_ONCE)
     assert names_in(tmp_path / "started")[len(SERVERS) :] == ["namenode"]
     [hangs] = [text for text in said if "hangs" in text]
     assert hangs.startswith("namenode hangs: it has been running for ")
@@ -249,7 +249,7 @@ def test_up_gives_up_when_no_server_is_old_enough_to_hang(layout: Layout, tmp_pa
     wait_for(tmp_path / "started", len(SERVERS))
     before = running(layout)
     with pytest.raises(StoreUnavailable, match="not ready after 1 s"):
-        up(layout, java, print, patience_s=1)
+        up(layout, java, print, timeout_s=1)
     assert running(layout) == before
 
 
@@ -260,7 +260,7 @@ def test_supervisor_restarts_hanging_servers(layout: Layout, tmp_path: Path) -> 
     before = running(layout)
     said: list[str] = []
     watch = threading.Thread(
-        target=lambda: supervise(layout, java, said.append, patience_s=1, slow=AT_ONCE),
+        target=lambda: supervise(layout, java, said.append, timeout_s=1, slow=AT_ONCE),
         daemon=True,
     )
     watch.start()

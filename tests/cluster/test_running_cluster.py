@@ -131,7 +131,7 @@ def test_hanging_server_is_restarted(cluster_alone: RunningCluster, name: str) -
     said: list[str] = []
     # All are old enough to hang: nothing else may be taken for it.
     slow = Slowness(starting_s=0, not_ready_s=60)
-    up(layout, cluster_alone.programs, said.append, patience_s=60, slow=slow)
+    up(layout, cluster_alone.programs, said.append, timeout_s=60, slow=slow)
     assert [text.split()[0] for text in said if "hangs" in text] == [name]
     assert "did not stop in 30 s: killed" in said
     assert states_of(layout) == dict.fromkeys(DAEMONS, "ready")

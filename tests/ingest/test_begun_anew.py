@@ -27,9 +27,9 @@ RECORDS = [page(f"http://example.org/{number}", b"%d" % number) for number in ra
 class Losing:
     """A writer for landings that loses what it is given, so many times."""
 
-    def __init__(self, times: int, *, patience_s: float) -> None:
+    def __init__(self, times: int, *, retry_s: float) -> None:
         self.left = times
-        self._patience_s = patience_s
+        self._retry_s = retry_s
 
     @contextmanager
     def __call__(self, file: BinaryIO) -> Iterator[Writer]:
@@ -37,18 +37,18 @@ class Losing:
             yield file
             return
         self.left -= 1
-        yield LosingFile(file, self._patience_s)
+        yield LosingFile(file, self._retry_s)
 
 
 class LosingFile(io.RawIOBase):
-    def __init__(self, file: BinaryIO, patience_s: float) -> None:
+    def __init__(self, file: BinaryIO, retry_s: float) -> None:
         self._file = file
-        self._patience_s = patience_s
+        self._retry_s = retry_s
 
     def write(self, data: Any, /) -> int:
         self._file.write(data[:100])
         error = WritingLost("a data node went")
-        error.patience_s = self._patience_s
+        error.retry_s = self._retry_s
         raise error
 
 
@@ -64,7 +64,7 @@ def test_it_lands_as_if_nothing_had_been(tmp_path: Path) -> None:
     store = LandedStore(tmp_path / "s")
     path = store.write("a.warc.gz", *RECORDS)
     retries: list[None] = []
-    attempts = landings(store, Losing(2, patience_s=600.0), on_retry=lambda: retries.append(None))
+    attempts = landings(store, Losing(2, retry_s=600.0), on_retry=lambda: retries.append(None))
     outcome = attempts.attempt(Attempt(Input(str(path), "a.warc.gz")))
     assert isinstance(outcome, Landed)
     assert (outcome.captures, len(retries)) == (9, 2)
@@ -76,10 +76,10 @@ def test_it_lands_as_if_nothing_had_been(tmp_path: Path) -> None:
     assert list(store.archive.list(ASIDE)) == []
 
 
-def test_when_patience_ends_it_is_an_error_of_the_store(tmp_path: Path) -> None:
+def test_when_retries_end_it_is_an_error_of_the_store(tmp_path: Path) -> None:
     store = LandedStore(tmp_path / "s")
     path = store.write("a.warc.gz", *RECORDS)
-    losing = Losing(2, patience_s=0.0)
+    losing = Losing(2, retry_s=0.0)
     with pytest.raises(WritingLost, match=r"/a\.warc\.gz: a data node went"):
         landings(store, losing).attempt(Attempt(Input(str(path), "a.warc.gz")))
     assert losing.left == 1

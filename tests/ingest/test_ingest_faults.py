@@ -96,7 +96,7 @@ def test_each_server_is_killed_once_while_files_land(
         kill(cluster_alone, server)
         cluster_alone.up()
 
-    monkeypatch.setenv("PINAKES_HDFS_PATIENCE_S", "10")  # so long a data node is waited for
+    monkeypatch.setenv("PINAKES_HDFS_RETRY_S", "10")  # so long a data node is waited for
     with store_on(cluster_alone, tmp_path) as configuration:
         reader = Reader(configuration, sizes, RECORDS)
         with reader.going_on():

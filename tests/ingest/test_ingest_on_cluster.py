@@ -79,7 +79,7 @@ def test_nothing_is_put_where_hdfs_is_away(
     with store_on(cluster, tmp_path) as configuration:
         with monkeypatch.context() as changed:
             changed.setenv("PINAKES_HDFS", "hdfs://127.0.0.1:1/nobody")
-            changed.setenv("PINAKES_HDFS_PATIENCE_S", "1")
+            changed.setenv("PINAKES_HDFS_RETRY_S", "1")
             refused = call(tmp_path, "ingest", str(crawl), "--crawl", "c")
         assert refused.returncode == 4
         assert "safe to run again" in refused.stderr

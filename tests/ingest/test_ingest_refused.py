@@ -65,7 +65,7 @@ def refusing(
 
     folder = str(configuration.hdfs).removeprefix(f"hdfs://{cluster.layout.address('namenode')}")
     with monkeypatch.context() as changed:
-        changed.setenv("PINAKES_HDFS_PATIENCE_S", "15")
+        changed.setenv("PINAKES_HDFS_RETRY_S", "15")
         if how == "no room":  # a name node looks for one that has as much as a whole block
             changed.setenv("PINAKES_HDFS_BLOCK_BYTES", str(1 << 47))
             yield
@@ -122,14 +122,14 @@ def test_a_server_hangs_while_files_land(
     crawl: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is waited for as long as there is patience; then the ingest ends with 4."""
+    """It is waited for as long as retries last; then the ingest ends with 4."""
     sizes = {f"c/{path.name}": path.stat().st_size for path in crawl.glob("*/*.warc.gz")}
     with store_on(cluster_alone, tmp_path) as configuration:
         reader = Reader(configuration, sizes, RECORDS)
         for number, (server, words) in enumerate(HANGING.items()):
             land = ("ingest", "--crawl", "c", "-j", "2", str(crawl / str(number)))
             with monkeypatch.context() as changed:
-                for name in ("HDFS_PATIENCE_S", "HBASE_PATIENCE_S", "HBASE_TIMEOUT_S"):
+                for name in ("HDFS_RETRY_S", "HBASE_RETRY_S", "HBASE_TIMEOUT_S"):
                     changed.setenv(f"PINAKES_{name}", "15")
                 process = start(tmp_path, *land)
                 assert process.stdout is not None

@@ -157,7 +157,7 @@ def test_a_file_that_changes_meanwhile_is_not_published(
 # --- A task that works says so; one that hangs does not
 
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 def test_heartbeat_reports_progress_of_a_long_task() -> None:
@@ -166,9 +166,9 @@ def test_heartbeat_reports_progress_of_a_long_task() -> None:
     with Heartbeat(said.put, every_s=0.001) as heartbeat:
         heartbeat.watch(lambda: place[0])
         place[0] = 1000
-        assert said.get(timeout=PATIENCE_S) == "1,000 bytes"
+        assert said.get(timeout=TIMEOUT_S) == "1,000 bytes"
         heartbeat.watch(lambda: 5)
-        assert said.get(timeout=PATIENCE_S) == "1,005 bytes"
+        assert said.get(timeout=TIMEOUT_S) == "1,005 bytes"
         beats = said.qsize()
         give_up = time.monotonic() + 0.2
         while time.monotonic() < give_up:  # some hundred beats, and nothing to tell

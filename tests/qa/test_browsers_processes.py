@@ -134,12 +134,12 @@ def test_answers_are_told_from_events(tmp_path: Path) -> None:
         tmp_path,
     )
     big = {"text": "ü" * 30_000}
-    assert pipe.send("A.b", big, "s", patience_s=60) == {"echo": big, "session": "s"}
+    assert pipe.send("A.b", big, "s", timeout_s=60) == {"echo": big, "session": "s"}
     assert pipe.take_events() == [("s", "Page.kept", {"n": 1})]
     assert pipe.take_events() == []
     pipe.post("A.c", {}, None)
     with pytest.raises(PageRefused, match=r"A\.d: no"):
-        pipe.send("A.d", {}, None, patience_s=60)
+        pipe.send("A.d", {}, None, timeout_s=60)
     pipe.process.wait()
     pipe.close()
 
@@ -162,9 +162,9 @@ def test_what_a_page_makes_us_keep_is_bounded(
         "say({'id': x['id'], 'result': {}})\n",
         tmp_path,
     )
-    pipe.send("A.b", {}, None, patience_s=60)
+    pipe.send("A.b", {}, None, timeout_s=60)
     assert [told["n"] for _, _, told in pipe.take_events()] == kept
-    pipe.send("A.b", {}, None, patience_s=60)
+    pipe.send("A.b", {}, None, timeout_s=60)
     assert [told["n"] for _, _, told in pipe.take_events()] == [9]
     pipe.process.wait()
     pipe.close()
@@ -181,7 +181,7 @@ def test_a_message_without_end_is_passed_over(
         "say({'id': x['id'], 'result': {}})\n",
         tmp_path,
     )
-    assert pipe.send("A.b", {}, None, patience_s=60) == {}
+    assert pipe.send("A.b", {}, None, timeout_s=60) == {}
     assert [len(told["text"]) for _, _, told in pipe.take_events()] == [150_000]
     pipe.process.wait()
     pipe.close()
@@ -195,9 +195,9 @@ def test_a_message_without_end_is_passed_over(
 def test_a_browser_that_is_gone_is_told(tmp_path: Path, script: str) -> None:
     pipe = talk(script, tmp_path)
     with pytest.raises(BrowserGone):
-        pipe.send("A.b", {}, None, patience_s=60)
+        pipe.send("A.b", {}, None, timeout_s=60)
     with pytest.raises(BrowserGone):
-        pipe.send("A.c", {}, None, patience_s=60)
+        pipe.send("A.c", {}, None, timeout_s=60)
     pipe.close()
     pipe.close()
     kill_session(pipe.process.pid)
@@ -207,7 +207,7 @@ def test_a_browser_that_is_gone_is_told(tmp_path: Path, script: str) -> None:
 def test_a_browser_that_is_silent_is_told(tmp_path: Path) -> None:
     pipe = talk("hear(); hear()", tmp_path)
     with pytest.raises(BrowserGone, match=r"no answer to A\.b"):
-        pipe.send("A.b", {}, None, patience_s=0.05)
+        pipe.send("A.b", {}, None, timeout_s=0.05)
     kill_session(pipe.process.pid)
     pipe.process.wait()
     pipe.close()

@@ -44,7 +44,7 @@ class Twice:
         client = Client(session.port, self._proxy.ca_file)
         for number in range(PAGES):
             client.ask(f"http://example.org/{number}")
-        return list(session.end_page(patience_s=60).exchanges)
+        return list(session.end_page(timeout_s=60).exchanges)
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_not_modified_since_what_dedupe_made_a_revisit(tmp_path: Path) -> None:
                 session = proxy.open_session(generation)
                 session.begin_page("p", MOMENT)
                 assert Client(session.port, proxy.ca_file).ask(uri).body == body
-                logs.append(session.end_page(patience_s=60))
+                logs.append(session.end_page(timeout_s=60))
         assert logs[0].payloads == logs[1].payloads
         assert logs[0].heads == logs[1].heads
 
@@ -196,7 +196,7 @@ def seen(proxy: ReplayProxy, generation: Generation) -> PageLog:
     for number in range(PAGES):
         client.ask(f"https://www.example.org/{number}?utm_source=x")
     client.ask("http://example.org/none")
-    return session.end_page(patience_s=300)
+    return session.end_page(timeout_s=300)
 
 
 def test_a_crawl_on_hbase_and_hdfs(configuration: Configuration) -> None:

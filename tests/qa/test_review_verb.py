@@ -16,7 +16,7 @@ from review_scene import RUN, pairs_of, result, rows_in, write_run, write_sample
 from pinakes.qa.result_rows import put_results
 
 pytestmark = pytest.mark.slow
-PATIENCE_S = 300
+TIMEOUT_S = 300
 RESULTS = [result(number) for number in range(20)]
 PAIR = next(pair for pair in pairs_of(RESULTS) if pair.judgements_needed == 1)
 
@@ -39,7 +39,7 @@ def ask(server: Serving, path: str, body: object = None, token: str | None = Non
             "Content-Type": "application/json",
         },
     )
-    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
         return json.load(answer)
 
 
@@ -83,7 +83,7 @@ def test_a_signal_ends_it(folder: Path) -> None:
     with serving(folder) as server:
         ask(server, "api/run")  # it serves by now
         server.process.send_signal(signal.SIGTERM)
-        _, told = server.process.communicate(timeout=PATIENCE_S)
+        _, told = server.process.communicate(timeout=TIMEOUT_S)
     assert server.process.returncode == 5
     assert told == "20 pairs of run qa-1; stop with Ctrl-C\nstopped\n"
 
@@ -93,13 +93,13 @@ def test_a_store_that_does_not_know_the_run_is_said(folder: Path) -> None:
     with serving(folder) as server:
         ask(server, "api/run")  # it serves by now
         server.process.send_signal(signal.SIGTERM)
-        _, told = server.process.communicate(timeout=PATIENCE_S)
+        _, told = server.process.communicate(timeout=TIMEOUT_S)
     assert "warning: run qa-of-another-store" in told
 
 
 def exit_of(folder: Path, *options: str) -> tuple[int, str]:
     done = subprocess.run(
-        command(folder, "--port", "0", *options), capture_output=True, text=True, timeout=PATIENCE_S
+        command(folder, "--port", "0", *options), capture_output=True, text=True, timeout=TIMEOUT_S
     )
     return done.returncode, done.stderr
 
@@ -128,7 +128,7 @@ def test_a_pair_that_is_there_twice_is_said(folder: Path) -> None:
     with serving(folder) as server:
         ask(server, "api/run")  # it serves by now
         server.process.send_signal(signal.SIGTERM)
-        _, told = server.process.communicate(timeout=PATIENCE_S)
+        _, told = server.process.communicate(timeout=TIMEOUT_S)
     assert "warning: 1 result repeats a pair" in told
 
 
@@ -138,7 +138,7 @@ def test_pages_that_are_not_looked_at_are_said(folder: Path) -> None:
     with serving(folder) as server:
         figures = ask(server, "api/summary")
         server.process.send_signal(signal.SIGTERM)
-        _, told = server.process.communicate(timeout=PATIENCE_S)
+        _, told = server.process.communicate(timeout=TIMEOUT_S)
     assert f"warning: {unlooked}\n" in told
     assert isinstance(figures, dict)
     assert figures["unlooked"] == unlooked

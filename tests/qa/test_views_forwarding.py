@@ -37,17 +37,17 @@ WHOLE = "Memento-Datetime: Thu, 02 Jan 2020 03:04:05 GMT"
 class ForwardingScene:
     """A server, a session in front of it, and a client that asks over that."""
 
-    def __init__(self, server: ScriptedServer, authority: Authority, patience_s: float) -> None:
+    def __init__(self, server: ScriptedServer, authority: Authority, timeout_s: float) -> None:
         self.server = server
         tls = ssl.create_default_context(cafile=str(authority.ca_file))
         policy = AccessSystemPolicy(AccessUrls(f"{server.url}/c"))
-        responder = ForwardingResponder(policy, tls, patience_s=patience_s)
+        responder = ForwardingResponder(policy, tls, timeout_s=timeout_s)
         self.session = ProxySession(responder, authority)
         self.client = Client(self.session.port, authority.ca_file)
         self.session.begin_page("http://a.org/", MOMENT)
 
     def log(self) -> list[LoggedExchange]:
-        log = self.session.end_page(patience_s=60)
+        log = self.session.end_page(timeout_s=60)
         self.session.begin_page("next", MOMENT)
         return list(log.exchanges)
 
@@ -57,12 +57,12 @@ class ForwardingScene:
 
 @contextmanager
 def forwarded(
-    scripts: dict[str, Script], *, secure: bool = False, patience_s: float = 30.0
+    scripts: dict[str, Script], *, secure: bool = False, timeout_s: float = 30.0
 ) -> Iterator[ForwardingScene]:
     authority = Authority()
     tls = authority.context("127.0.0.1") if secure else None
     with scripted(scripts, tls=tls) as server:
-        through = ForwardingScene(server, authority, patience_s)
+        through = ForwardingScene(server, authority, timeout_s)
         try:
             yield through
         finally:
@@ -203,7 +203,7 @@ def stops_in_its_body(connection: socket.socket) -> None:
     ids=["nothing", "words", "endless header", "endless promises", "silence"],
 )
 def test_no_answer_is_a_fault_that_is_said(script: Script, problem: str) -> None:
-    with forwarded({AT: script}, patience_s=0.5) as at:
+    with forwarded({AT: script}, timeout_s=0.5) as at:
         said = at.client.ask(at.server.url + AT)
         assert said.status == 502
         exchange = at.last()
@@ -222,7 +222,7 @@ def test_no_answer_is_a_fault_that_is_said(script: Script, problem: str) -> None
     ],
 )
 def test_half_a_body_is_never_taken_for_a_whole(script: Script, problem: str) -> None:
-    with forwarded({AT: script}, patience_s=0.5) as at:
+    with forwarded({AT: script}, timeout_s=0.5) as at:
         with pytest.raises((IncompleteRead, RemoteDisconnected)):
             at.client.ask(at.server.url + AT)
         exchange = at.last()
@@ -284,7 +284,7 @@ def test_what_still_comes_when_the_page_is_over_is_ended() -> None:
         connection.request("GET", at.server.url + AT)
         answered = connection.getresponse()
         assert answered.read(6) == b"begun "
-        log = at.session.end_page(patience_s=0.1)
+        log = at.session.end_page(timeout_s=0.1)
         assert [exchange.outcome for exchange in log.exchanges] == ["unfinished"]
         with pytest.raises(IncompleteRead):
             answered.read()

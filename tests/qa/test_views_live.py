@@ -196,7 +196,7 @@ def test_half_a_body_is_recorded_as_half(
         connection.request("GET", PAGE)
         connection.getresponse().read(4)
         connection.close()
-        log = at.session.end_page(patience_s=60)
+        log = at.session.end_page(timeout_s=60)
         records = at.records()
         path = at.recording.path
     assert [e.outcome for e in log.exchanges] == ["fault"]
@@ -234,7 +234,7 @@ def test_a_large_body_is_recorded_in_little_memory(tmp_path: Path) -> None:
         answered = connection.getresponse()
         while answered.read(1 << 16):
             pass
-        log = at.session.end_page(patience_s=60)
+        log = at.session.end_page(timeout_s=60)
         peak_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         connection.close()

@@ -268,7 +268,7 @@ def test_who_has_written_empties_the_log_beside_a_reader(path: Path, *, is_readi
 def test_lock_that_is_never_released(path: Path) -> None:
     with (
         closing(sqlite3.connect(path, isolation_level=None)) as holder,
-        closing(EmbeddedRowStore(path, SCHEMA, patience_s=0.05)) as store,
+        closing(EmbeddedRowStore(path, SCHEMA, timeout_s=0.05)) as store,
     ):
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="another process has been writing"):

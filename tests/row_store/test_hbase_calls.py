@@ -117,7 +117,7 @@ def free_port() -> int:
 
 
 def connection(*servers: Server, **given: Any) -> HBaseConnection:
-    return HBaseConnection(servers=servers, **{"timeout_s": 5.0, "patience_s": 10.0, **given})
+    return HBaseConnection(servers=servers, **{"timeout_s": 5.0, "retry_s": 10.0, **given})
 
 
 @contextmanager
@@ -171,7 +171,7 @@ def test_call_without_retry_is_not_repeated() -> None:
 def test_hanging_server_is_given_up() -> None:
     with closing(socket.create_server((HERE, 0))) as silent:
         server = Server(HERE, silent.getsockname()[1])
-        with calls_to(connection(server, timeout_s=0.05, patience_s=0.2)) as calls:
+        with calls_to(connection(server, timeout_s=0.05, retry_s=0.2)) as calls:
             with pytest.raises(StoreUnavailable, match=f"the Thrift server {server}, or a region"):
                 calls.call(names)
             for _ in range(2):  # who knocked, and came back
@@ -205,7 +205,7 @@ def test_slow_answer_is_awaited_and_reported_once(
 def test_refused_connection() -> None:
     server = Server(HERE, free_port())
     unreached = pytest.raises(StoreUnavailable, match=f"cannot be reached through {server}")
-    with calls_to(connection(server, patience_s=0.1)) as calls, unreached:
+    with calls_to(connection(server, retry_s=0.1)) as calls, unreached:
         calls.call(names)
 
 
@@ -309,7 +309,7 @@ def test_pipelined_error_is_raised_and_unread_answers_are_dropped() -> None:
     questions = [QUESTIONS[0], Call("isTableEnabled", (b"",)), *QUESTIONS[1:4]]
     with (
         thrift_server(Tables()) as (server, counted),
-        calls_to(connection(server, patience_s=0.0)) as calls,
+        calls_to(connection(server, retry_s=0.0)) as calls,
     ):
         with pytest.raises(StoreUnavailable, match="no name"):
             calls.call(lambda client: calls.each(client, questions))
@@ -371,8 +371,8 @@ def test_tls(certificate: Path) -> None:
         # An authority that we do not trust, and a name that is not the server's.
         elsewhere = Server("localhost", server.port)
         for wrong in (
-            connection(server, tls=Tls(), patience_s=0.0),
-            connection(elsewhere, tls=Tls(ca_file=certificate), patience_s=0.0),
+            connection(server, tls=Tls(), retry_s=0.0),
+            connection(elsewhere, tls=Tls(ca_file=certificate), retry_s=0.0),
         ):
             with calls_to(wrong) as calls, pytest.raises(StoreUnavailable):
                 calls.call(names)
@@ -420,7 +420,7 @@ def test_sasl() -> None:
             assert [calls.call(names) for _ in range(3)] == [[b"a", b"b"]] * 3
         assert sasl.said == [(1, b"PLAIN"), (2, b"\0me\0secret")]
         refused = pytest.raises(StoreUnavailable, match="Bad status: 3")
-        with calls_to(connection(sasl.server, sasl=wrong, patience_s=0.0)) as calls, refused:
+        with calls_to(connection(sasl.server, sasl=wrong, retry_s=0.0)) as calls, refused:
             calls.call(names)
 
 

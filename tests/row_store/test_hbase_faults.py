@@ -33,7 +33,7 @@ ROWS = 20_000
 @pytest.fixture
 def opener(cluster_alone: RunningCluster) -> Iterator[HBaseOpener]:
     with hbase_tables(cluster_alone.layout) as opener:
-        patient = replace(opener.connection, timeout_s=20.0, patience_s=300.0)
+        patient = replace(opener.connection, timeout_s=20.0, retry_s=300.0)
         yield HBaseOpener(patient)
 
 
@@ -119,7 +119,7 @@ def test_check_and_put_while_the_region_server_is_killed(
 
 
 def test_hanging_thrift_server(cluster_alone: RunningCluster, opener: HBaseOpener) -> None:
-    hasty = replace(opener.connection, timeout_s=0.5, patience_s=1.0)
+    hasty = replace(opener.connection, timeout_s=0.5, retry_s=1.0)
     with closing(HBaseRowStore(hasty, SCHEMA)) as store:
         store.mutate("captures", [Put(b"before", {CAPTURE: b""}, 1)])
         send(cluster_alone, "thrift", signal.SIGSTOP)

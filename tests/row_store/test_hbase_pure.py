@@ -211,7 +211,7 @@ def test_our_cells_are_stored_unchanged() -> None:
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
-def test_waits_grow_to_a_limit_and_end_with_patience(chance: float) -> None:
+def test_waits_grow_to_a_limit_and_end(chance: float) -> None:
     waits: list[float] = []
     for wait in waits_s(60.0, lambda: sum(waits), lambda: chance):
         waits.append(wait)  # noqa: PERF402  (the next one asks how long it was)
@@ -221,7 +221,7 @@ def test_waits_grow_to_a_limit_and_end_with_patience(chance: float) -> None:
     assert waits[3] == pytest.approx(8 * waits[0])
 
 
-def test_no_patience_means_no_retry() -> None:
+def test_no_time_means_no_retry() -> None:
     assert list(waits_s(0.0, lambda: 0.0, lambda: 0.5)) == []
 
 
@@ -252,7 +252,7 @@ class Hours:
         self.now_s += seconds
 
     def clock(self) -> StoreClock:
-        return StoreClock(self.ask, patience_s=5, monotonic_s=lambda: self.now_s, sleep=self.sleep)
+        return StoreClock(self.ask, retry_s=5, monotonic_s=lambda: self.now_s, sleep=self.sleep)
 
 
 @pytest.mark.parametrize("ahead_ms", [0, 5_000_000, -900_000])

@@ -193,7 +193,7 @@ def test_many_ranges_whose_answers_were_lost(store: HBaseRowStore, proxy: Proxy)
 
 
 def test_hanging_server_is_given_up_by_the_store(tables: HBaseOpener, proxy: Proxy) -> None:
-    hung = replace(tables.connection, servers=(proxy.server,), timeout_s=0.3, patience_s=0.5)
+    hung = replace(tables.connection, servers=(proxy.server,), timeout_s=0.3, retry_s=0.5)
     with closing(HBaseRowStore(hung, SCHEMA)) as store:
         silent = socket.create_server(("127.0.0.1", 0))
         proxy._server = Server("127.0.0.1", silent.getsockname()[1])
@@ -235,7 +235,7 @@ def test_put_after_delete_is_visible(store: HBaseRowStore) -> None:
         time.sleep(1.0)
         return store._time_ms()
 
-    store._clock = StoreClock(ask_slowly, patience_s=60)
+    store._clock = StoreClock(ask_slowly, retry_s=60)
     store.mutate("files", [Put(b"ahead", {CLAIM: b"1"}, None)])
     store.mutate("files", [Delete(b"ahead", None)])
     assert store.check_and_put("files", b"ahead", CLAIM, expected=None, value=b"2")

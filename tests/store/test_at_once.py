@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 _ATTEMPTS = 200
 
 
-def patiently(work: Callable[[], object]) -> None:
+def until_free(work: Callable[[], object]) -> None:
     """Again while somebody else is at work; with other errors, give up."""
     for _ in range(_ATTEMPTS):
         try:
@@ -42,7 +42,7 @@ def together(*works: Callable[[], object]) -> list[int]:
             code = 70
             try:
                 random.seed(os.getpid())
-                patiently(work)
+                until_free(work)
                 code = 0
             finally:
                 os._exit(code)

@@ -108,7 +108,7 @@ class Browsing:
 
     def log(self) -> list[LoggedExchange]:
         """What the page's log has; the next page begins."""
-        exchanges = list(self.session.end_page(patience_s=60).exchanges)
+        exchanges = list(self.session.end_page(timeout_s=60).exchanges)
         self.session.begin_page("next", MOMENT)
         return exchanges
 

@@ -51,7 +51,7 @@ from pinakes.row_store.port import RowStore
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
-PATIENCE_S = 900.0
+TIMEOUT_S = 900.0
 Settings = Mapping[str, str]
 Cell = tuple[str, bytes, bytes, int, bytes]
 
@@ -239,13 +239,13 @@ PINAKES = (sys.executable, "-c", "import sys; from pinakes.cli import main; sys.
 def pinakes(*words: str) -> subprocess.CompletedProcess[str]:
     """Run a verb in a process of its own."""
     command = [*PINAKES, *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
 
 def killed(verb: str, place: str, settings: Settings, step: str) -> bool:
     """Make or restore a backup in a process that dies at a step; whether it came to it."""
     words = [sys.executable, str(Path(__file__)), verb, place, json.dumps(dict(settings)), step]
-    done = subprocess.run(words, env=_environment(), timeout=PATIENCE_S, check=False)
+    done = subprocess.run(words, env=_environment(), timeout=TIMEOUT_S, check=False)
     assert done.returncode in (0, KILLED)
     return done.returncode == KILLED
 
@@ -259,7 +259,7 @@ def somebody_at_work(folder: Path, settings: Settings) -> Iterator[None]:
             yield
         finally:
             (folder / "stop").touch()
-            process.wait(PATIENCE_S)
+            process.wait(TIMEOUT_S)
     assert process.returncode == 0
 
 
@@ -269,7 +269,7 @@ def _environment() -> dict[str, str]:
 
 
 def _wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + TIMEOUT_S
     while not condition():
         assert process.poll() is None, "the worker died"
         assert time.monotonic() < give_up

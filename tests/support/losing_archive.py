@@ -15,11 +15,11 @@ from pinakes.archive_store.port import WritingLost
 class LosingArchive(LocalArchiveStore):
     """Loses it at the first write, or when all of it is written and is to be brought to disk."""
 
-    def __init__(self, folder: Path, *, at_end: bool, patience_s: float = 600.0) -> None:
+    def __init__(self, folder: Path, *, at_end: bool, retry_s: float = 600.0) -> None:
         super().__init__(folder)
         self.lost: list[str] = []
         self._at_end = at_end
-        self._patience_s = patience_s
+        self._retry_s = retry_s
 
     @contextmanager
     def create_aside(self, token: str) -> Iterator[LocalAsideFile]:
@@ -33,7 +33,7 @@ class LosingArchive(LocalArchiveStore):
         if at_end == self._at_end:
             self.lost.append(token)
             error = WritingLost("a data node went", file=token)
-            error.patience_s = self._patience_s
+            error.retry_s = self._retry_s
             raise error
 
 

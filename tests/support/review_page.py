@@ -24,7 +24,7 @@ from pinakes.config import user_folder
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import browser_named, installed
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def chromium() -> Iterator[Chrome]:
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = Chrome(options=options, service=ChromeService(shutil.which("chromedriver")))
-    made.set_page_load_timeout(PATIENCE_S)
+    made.set_page_load_timeout(TIMEOUT_S)
     try:
         yield made
     finally:
@@ -59,7 +59,7 @@ def firefox() -> Iterator[Firefox]:
     options.add_argument("-headless")
     options.set_capability("webSocketUrl", True)
     made = Firefox(options=options, service=FirefoxService(str(found.driver)))
-    made.set_page_load_timeout(PATIENCE_S)
+    made.set_page_load_timeout(TIMEOUT_S)
     try:
         yield made
     finally:
@@ -91,7 +91,7 @@ class Page:
             self.until(lambda: self.text("#go-name").startswith(name) and self.shown())
 
     def until(self, look: Callable[[], Any]) -> Any:
-        return WebDriverWait(self.driver, PATIENCE_S, poll_frequency=0.05).until(lambda _: look())
+        return WebDriverWait(self.driver, TIMEOUT_S, poll_frequency=0.05).until(lambda _: look())
 
     def js(self, script: str, *arguments: Any) -> Any:
         """What a script returns, among the names of the page's own scripts."""

@@ -132,7 +132,7 @@ def rows_in(folder: Path) -> Iterator[EmbeddedRowStore]:
     """The store in a folder, made where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     EmbeddedSchemaAdmin(folder / "rows.sqlite").apply(declared_schema())
-    rows = EmbeddedRowStore(folder / "rows.sqlite", patience_s=1)
+    rows = EmbeddedRowStore(folder / "rows.sqlite", timeout_s=1)
     try:
         yield rows
     finally:

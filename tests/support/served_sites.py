@@ -12,7 +12,7 @@ from pinakes.access.asgi import Application
 from pinakes.access.bounded_server import BoundedServer
 from pinakes.access.connection import Bounds
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 GET = b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
@@ -27,14 +27,14 @@ def served(application: Application, bounds: Bounds | None = None) -> Iterator[t
             yield listening.getsockname()
         finally:
             server.should_exit = True
-            thread.join(PATIENCE_S)
+            thread.join(TIMEOUT_S)
         assert not thread.is_alive()
 
 
 @contextmanager
 def connected(address: tuple[str, int], **options: Any) -> Iterator[socket.socket]:
     """A connection."""
-    with closing(socket.create_connection(address, PATIENCE_S, **options)) as connection:
+    with closing(socket.create_connection(address, TIMEOUT_S, **options)) as connection:
         yield connection
 
 

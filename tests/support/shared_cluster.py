@@ -26,7 +26,7 @@ from local_cluster.preparation import job_settings_of, prepare
 from local_cluster.state import have_layout, locked, read_layout
 from pinakes.config import user_folder
 
-PATIENCE_S = 300.0
+TIMEOUT_S = 300.0
 
 
 def say(text: str) -> None:
@@ -44,7 +44,7 @@ class RunningCluster:
 
     def up(self) -> None:
         """Start what does not run, and wait until it is ready."""
-        up(self.layout, self.programs, say, patience_s=PATIENCE_S)
+        up(self.layout, self.programs, say, timeout_s=TIMEOUT_S)
 
     def settings(self, name: str) -> dict[str, str]:
         """Settings of Pinakes for a store of this name here."""

@@ -24,10 +24,10 @@ class StoreOpener(Protocol):
 @dataclass(frozen=True)
 class EmbeddedOpener:
     path: Path
-    patience_s: float = 60.0
+    timeout_s: float = 60.0
 
     def open(self) -> EmbeddedRowStore:
-        return EmbeddedRowStore(self.path, SCHEMA, patience_s=self.patience_s)
+        return EmbeddedRowStore(self.path, SCHEMA, timeout_s=self.timeout_s)
 
     def admin(self) -> EmbeddedSchemaAdmin:
-        return EmbeddedSchemaAdmin(self.path, patience_s=self.patience_s)
+        return EmbeddedSchemaAdmin(self.path, timeout_s=self.timeout_s)

@@ -19,7 +19,7 @@ from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 _FRAMES = """
 const found = [];
 const walk = (root) => {
@@ -48,7 +48,7 @@ def browser() -> Iterator[Chrome]:
     for flag in ("headless", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "no-first-run"):
         options.add_argument(f"--{flag}")
     made = Chrome(options=options, service=Service(which("chromedriver")))
-    made.set_page_load_timeout(PATIENCE_S)
+    made.set_page_load_timeout(TIMEOUT_S)
     try:
         yield made
     finally:
@@ -89,7 +89,7 @@ def shown(driver: Chrome, address: str, wacz: str, url: str, time: str, text: st
         frames = driver.execute_script(_FRAMES)
         return next((href for href, content in frames if text in content), None)
 
-    return str(WebDriverWait(driver, PATIENCE_S, poll_frequency=0.2).until(look))
+    return str(WebDriverWait(driver, TIMEOUT_S, poll_frequency=0.2).until(look))
 
 
 __all__ = ["RangeServer", "browser", "shown", "viewer"]

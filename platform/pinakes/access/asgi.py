@@ -58,14 +58,14 @@ async def send_line(send: Send, status: int, words: str = "", headers: Headers =
     await send_whole(send, status, line, headers=headers)
 
 
-async def read_body(receive: Receive, *, most_bytes: int, patience_s: float) -> bytes:
+async def read_body(receive: Receive, *, most_bytes: int, timeout_s: float) -> bytes:
     """The whole body of a request.
 
     Raises:
         BodyRefused: it is larger, or has not come in this time.
         ClientGone: before it had all come.
     """
-    until_s = time.monotonic() + patience_s
+    until_s = time.monotonic() + timeout_s
     body = bytearray()
     while True:
         coming = asyncio.ensure_future(receive())

@@ -97,7 +97,7 @@ class PageSite(ABC):
         Raises:
             BodyRefused, ClientGone: as `read_body`.
         """
-        body = await read_body(receive, most_bytes=BODY_BYTES, patience_s=_BODY_S)
+        body = await read_body(receive, most_bytes=BODY_BYTES, timeout_s=_BODY_S)
         response = await in_thread(self._threads, self._answer, Request(scope, body))
         try:
             await self._send(response, receive, send, is_head=scope["method"] == "HEAD")

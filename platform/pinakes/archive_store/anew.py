@@ -19,7 +19,7 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 5.0
 def write_anew(
     write: Callable[[], T], name: str, *, on_retry: Callable[[], None] = lambda: None
 ) -> T:
-    """Call `write` and return its result; repeat on WritingLost until the store's patience ends.
+    """Call `write` and return its result; repeat on WritingLost until the store gives up.
 
     `write` must start over on each call, its counts included; `on_retry` is called before each
     repetition.
@@ -33,7 +33,7 @@ def write_anew(
             return write()
         except WritingLost as lost:
             now_s = time.monotonic()
-            until_s = until_s or now_s + lost.patience_s
+            until_s = until_s or now_s + lost.retry_s
             if now_s >= until_s:
                 lost.file = name
                 raise

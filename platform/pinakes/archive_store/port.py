@@ -29,10 +29,10 @@ QUARANTINE = ".quarantine"
 class WritingLost(StoreUnavailable):
     """A server was lost, and with it the file that was being written: write it again.
 
-    `anew.write_anew` does, for `patience_s` seconds from the first loss.
+    `anew.write_anew` does, for `retry_s` seconds from the first loss.
     """
 
-    patience_s = 0.0
+    retry_s = 0.0
 
 
 class NotThere(InputRefused):

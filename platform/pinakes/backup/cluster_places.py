@@ -45,7 +45,7 @@ class ClusterPlaces:
     def hbase_client(self) -> Iterator[HBaseSnapshots]:
         """HBase's own client, in a JVM that ends with the block."""
         with open_jvm(self.tools.hbase) as jvm:
-            yield HBaseSnapshots(jvm, mapreduce=self.mapreduce, patience_s=self.hbase.patience_s)
+            yield HBaseSnapshots(jvm, mapreduce=self.mapreduce, retry_s=self.hbase.retry_s)
 
     def hadoop(self, words: Sequence[str]) -> None:
         """Run the command `hadoop`."""

@@ -24,8 +24,8 @@ from pinakes.hadoop_tools import end_of, started_tool
 
 _SERVER = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")
 _KEPT_LINES = 200
-_PATIENCE_TO_END_S = 20.0
-_PATIENCE_TO_READ_S = 2.0
+_END_TIMEOUT_S = 20.0
+_READ_TIMEOUT_S = 2.0
 _NOT_ALLOWED = ("AccessDenied", "AccessControl", "Permission")
 
 
@@ -112,7 +112,7 @@ def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
             with suppress(OSError):
                 process.stdin.close()
         try:
-            process.wait(_PATIENCE_TO_END_S)
+            process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
 
@@ -163,5 +163,5 @@ class _Log:
         self._lines.append(line.decode("utf-8", "replace").rstrip())
 
     def end(self) -> str:
-        self._thread.join(_PATIENCE_TO_READ_S)
+        self._thread.join(_READ_TIMEOUT_S)
         return end_of(list(self._lines))

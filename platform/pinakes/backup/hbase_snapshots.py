@@ -22,15 +22,15 @@ _LONGEST_WORK_MS = "7200000"
 class HBaseSnapshots:
     """Snapshots through HBase's own client.  Not for several threads."""
 
-    def __init__(self, jvm: HBaseJvm, *, mapreduce: str, patience_s: float) -> None:
+    def __init__(self, jvm: HBaseJvm, *, mapreduce: str, retry_s: float) -> None:
         """`mapreduce` is where files are copied: `yarn`, or `local`, in the JVM itself."""
         self._jvm = jvm
         self._mapreduce = mapreduce
-        self._patience_s = patience_s
+        self._retry_s = retry_s
         with jvm.asked("connecting to HBase"):
             self._settings = jvm.hbase.HBaseConfiguration.create()
             # HBase's defaults: 20 minutes for calls, too long; 10 for table operations, too short.
-            self._settings.set("hbase.client.operation.timeout", str(int(patience_s * 1000)))
+            self._settings.set("hbase.client.operation.timeout", str(int(retry_s * 1000)))
             self._settings.set("hbase.client.sync.wait.timeout.msec", _LONGEST_WORK_MS)
             client = jvm.hbase.client
             self._admin = client.ConnectionFactory.createConnection(self._settings).getAdmin()
@@ -157,7 +157,7 @@ class HBaseSnapshots:
         return self._jvm.hbase.TableName.valueOf(name)
 
     def _wait_until(self, condition: Callable[[], bool], problem: str) -> None:
-        give_up = time.monotonic() + self._patience_s
+        give_up = time.monotonic() + self._retry_s
         while True:
             failure: StoreUnavailable | None = None
             try:

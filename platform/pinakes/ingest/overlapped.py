@@ -31,7 +31,7 @@ WAITING_CAPTURES = 7_500
 """Queued for the row store, one or two kB each; another batch is being filled."""
 
 PUTTING_THREADS = 2
-_PATIENCE_S = 10.0
+_TIMEOUT_S = 10.0
 
 
 class Behind(Generic[T]):
@@ -113,7 +113,7 @@ class Behind(Generic[T]):
             self._changed.notify_all()
         stopped = error is not None and not isinstance(error, Exception)
         for thread in self._threads:
-            thread.join(_PATIENCE_S if stopped else None)
+            thread.join(_TIMEOUT_S if stopped else None)
 
 
 class OverlappedRows:

@@ -131,7 +131,7 @@ class CrawlTimeSite:
             return
         crawl = Parameters(scope["query_string"]).text("crawl")
         finder = self.finder(_text_of(scope, "c"), crawl)
-        body = await read_body(receive, most_bytes=MOST_BODY_BYTES, patience_s=_BODY_S)
+        body = await read_body(receive, most_bytes=MOST_BODY_BYTES, timeout_s=_BODY_S)
         asked = parse_asked(body)
         if len(asked) > MOST_DIGESTS:
             phrase = HTTPStatus.REQUEST_ENTITY_TOO_LARGE.phrase

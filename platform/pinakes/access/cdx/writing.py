@@ -48,7 +48,7 @@ class WritingSite:
         collection = _part(scope, "c")
         check_name(collection, "a collection")
         skips_bad = Parameters(scope["query_string"]).text("badLines") == "skip"
-        body = await read_body(receive, most_bytes=BODY_BYTES, patience_s=_BODY_S)
+        body = await read_body(receive, most_bytes=BODY_BYTES, timeout_s=_BODY_S)
         deletes = bool(_part(scope, "delete"))
 
         def write() -> Iterator[bytes]:
@@ -73,7 +73,7 @@ class WritingSite:
         collection, crawl = _part(scope, "c"), _part(scope, "crawl")
         check_name(crawl, "a crawl")
         skips_bad = Parameters(scope["query_string"]).text("badLines") == "skip"
-        body = await read_body(receive, most_bytes=BODY_BYTES, patience_s=_BODY_S)
+        body = await read_body(receive, most_bytes=BODY_BYTES, timeout_s=_BODY_S)
 
         def write() -> Iterator[bytes]:
             found = reports.parse_reports(

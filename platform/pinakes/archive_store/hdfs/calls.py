@@ -1,6 +1,6 @@
 """Calls to HDFS through hdfs-native: one client per process; calls repeat while HDFS is down.
 
-A call ends after `patience_s`, even when a server hangs and hdfs-native would wait for ever.
+A call ends after `retry_s`, even when a server hangs and hdfs-native would wait for ever.
 
 hdfs-native keeps connections to data nodes, for all its clients, until 3 s after their last
 read; and threads, which a forked process does not inherit.  So a forked process makes a client
@@ -62,15 +62,15 @@ class HdfsCalls:
         self._connection = connection
         self._on_retry = on_retry
         self._lock = threading.Lock()
-        self._waiting = Waiting(f"HDFS ({connection.server})", connection.patience_s)
+        self._waiting = Waiting(f"HDFS ({connection.server})", connection.retry_s)
         self._bounded = Bounded(self._waiting)
         self._client: Client | None = None
         self._pid = 0
 
     @property
-    def patience_s(self) -> float:
+    def retry_s(self) -> float:
         """How long failed calls are repeated, in seconds."""
-        return self._connection.patience_s
+        return self._connection.retry_s
 
     def ask(self, name: str, act: Callable[[Client], T]) -> T:
         """Return what `act(client)` returns; repeat it while HDFS is down.
@@ -79,7 +79,7 @@ class HdfsCalls:
         Errors that waiting cannot solve are raised at once, with `name` as their file.
         """
         began = time.monotonic()
-        pauses_s = pauses(self.patience_s, lambda: time.monotonic() - began)
+        pauses_s = pauses(self.retry_s, lambda: time.monotonic() - began)
         while True:
             try:
                 return self.bounded(lambda: act(self.client()), inf)
@@ -106,9 +106,9 @@ class HdfsCalls:
     def bounded(self, act: Callable[[], T], most_s: float) -> T:
         """Return what a call on an object of a client returns.
 
-        Raises TimeoutError after `patience_s`, or after `most_s`.
+        Raises TimeoutError after `retry_s`, or after `most_s`.
         """
-        return self._bounded.call(act, min(most_s, self.patience_s))
+        return self._bounded.call(act, min(most_s, self.retry_s))
 
     def client(self) -> Client:
         """The client of this process."""
@@ -148,10 +148,10 @@ class HdfsCalls:
             raise ConfigError(f"HDFS cannot be reached as configured: {error}") from error
 
 
-def pauses(patience_s: float, elapsed_s: Callable[[], float]) -> Iterator[float]:
+def pauses(retry_s: float, elapsed_s: Callable[[], float]) -> Iterator[float]:
     """Seconds to wait before each new attempt: doubled each time, half of it random."""
     longest = _FIRST_PAUSE_S
-    while (left := patience_s - elapsed_s()) > 0:
+    while (left := retry_s - elapsed_s()) > 0:
         chance = random.random()  # noqa: S311  (so that clients of a lost server do not all return at once)
         yield min(longest * (0.5 + chance / 2), left)
         longest = min(2 * longest, _LONGEST_PAUSE_S)
@@ -180,8 +180,8 @@ class Bounded:
         self._idle: list[_Caller] = []
         self._pid = os.getpid()
 
-    def call(self, act: Callable[[], T], patience_s: float) -> T:
-        """Return or raise what `act` does; raise TimeoutError after `patience_s`.
+    def call(self, act: Callable[[], T], retry_s: float) -> T:
+        """Return or raise what `act` does; raise TimeoutError after `retry_s`.
 
         `waiting` logs a call that takes long.
         """
@@ -195,14 +195,14 @@ class Bounded:
         result: T
         try:
             try:
-                result, error = caller.answers.get(timeout=min(NOTICE_AFTER_S, patience_s))
+                result, error = caller.answers.get(timeout=min(NOTICE_AFTER_S, retry_s))
             except Empty:
                 self._waiting.tell(NOTICE_AFTER_S, "it has not answered yet")
-                left_s = max(0.0, patience_s - NOTICE_AFTER_S)
+                left_s = max(0.0, retry_s - NOTICE_AFTER_S)
                 result, error = caller.answers.get(timeout=left_s)
         except Empty:
             caller.given.put(None)
-            raise TimeoutError(f"no answer in {patience_s:g} s") from None
+            raise TimeoutError(f"no answer in {retry_s:g} s") from None
         self._idle.append(caller)
         if error is None:
             return result

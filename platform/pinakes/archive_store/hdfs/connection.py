@@ -32,7 +32,7 @@ class HdfsConnection:
     `principal` and `keytab`, or a `ticket_cache`, are for Kerberos; without them, the
     existing ticket is used.  `replication` and `block_bytes` default to the cluster's own.
 
-    Failed calls are repeated until `patience_s` have passed: longer than a name node takes to
+    Failed calls are repeated until `retry_s` have passed: longer than a name node takes to
     start, or to notice that a data node is lost.
     """
 
@@ -44,7 +44,7 @@ class HdfsConnection:
     ticket_cache: Path | None = None
     replication: int | None = None
     block_bytes: int | None = None
-    patience_s: float = 120.0
+    retry_s: float = 120.0
 
     def __post_init__(self) -> None:
         match = _URL.match(self.url)

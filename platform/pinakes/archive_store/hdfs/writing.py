@@ -135,7 +135,7 @@ class HdfsAsideIO(io.RawIOBase):
 
     def _lost(self, message: str) -> WritingLost:
         error = WritingLost(message, file=self.name)
-        error.patience_s = self._calls.patience_s
+        error.retry_s = self._calls.retry_s
         return error
 
     def _close_writer(self) -> None:

@@ -112,7 +112,7 @@ class HttpFile(SeekableRaw):
         self._pause = pause
         self._validator: Validator | None = None
         try:
-            self._patiently(self._look)
+            self._retried(self._look)
         except BaseException:
             self.close()
             raise
@@ -123,7 +123,7 @@ class HttpFile(SeekableRaw):
             if length <= 0:
                 return 0
             with view[:length] as wanted:
-                got = self._patiently(lambda: self._read_range(wanted))
+                got = self._retried(lambda: self._read_range(wanted))
         self._at += got
         return got
 
@@ -207,7 +207,7 @@ class HttpFile(SeekableRaw):
             raise TryAgain("the server closed the connection early")
         return spool.tell()
 
-    def _patiently(self, attempt: Callable[[], T]) -> T:
+    def _retried(self, attempt: Callable[[], T]) -> T:
         failed = 0
         while True:
             try:

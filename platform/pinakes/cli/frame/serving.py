@@ -29,7 +29,7 @@ from pinakes.cli.frame.output import Console, notices
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 """For how long a store is asked again: who looks wants to know that it is away."""
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -116,13 +116,13 @@ def _bound(family: int, address: tuple[Any, ...], *, share: bool) -> socket.sock
     return one
 
 
-def impatient(configuration: Configuration) -> Configuration:
+def with_short_retries(configuration: Configuration) -> Configuration:
     """The same, but for how long a store that is away is waited for."""
     return replace(
         configuration,
-        hbase_patience_s=min(configuration.hbase_patience_s, PATIENCE_S),
-        hbase_timeout_s=min(configuration.hbase_timeout_s, PATIENCE_S),
-        hdfs_patience_s=min(configuration.hdfs_patience_s, PATIENCE_S),
+        hbase_retry_s=min(configuration.hbase_retry_s, TIMEOUT_S),
+        hbase_timeout_s=min(configuration.hbase_timeout_s, TIMEOUT_S),
+        hdfs_retry_s=min(configuration.hdfs_retry_s, TIMEOUT_S),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.serving import LOOPBACK_NAMES, add_port, impatient, listening
+from pinakes.cli.frame.serving import LOOPBACK_NAMES, add_port, listening, with_short_retries
 from pinakes.cli.verbs.qa_pages import add_run_folder
 from pinakes.config import Configuration
 from pinakes.counts import count_of
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         if view.image
     }
     token = secrets.token_urlsafe(32)
-    with open_stores(impatient(configuration)) as stores:
+    with open_stores(with_short_retries(configuration)) as stores:
         if not is_known(stores.rows, run):
             console.warn(
                 f"run {run} is unknown to this store, which will hold the judgements: {folder}"

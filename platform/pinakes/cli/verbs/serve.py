@@ -18,10 +18,10 @@ from pinakes.cli.frame.serving import (
     LOOPBACK_NAMES,
     add_port,
     bound_sockets,
-    impatient,
     is_loopback,
     parse_port,
     serve_in_processes,
+    with_short_retries,
 )
 from pinakes.hadoop_tools import parse_command
 from pinakes.profile import open_stores
@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Print the address, and answer until a signal ends it: exit 5."""
-    configuration = impatient(configuration_of(arguments))
+    configuration = with_short_retries(configuration_of(arguments))
     host, port = arguments.host, arguments.port
     hosts = (*LOOPBACK_NAMES, host) if is_loopback(host) else None
     processes = arguments.processes

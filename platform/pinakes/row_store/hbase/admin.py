@@ -120,12 +120,12 @@ class HBaseSchemaAdmin:
         """Request a change; if no answer comes, check whether it is done, or request it again.
 
         A busy master may take longer than the time-out, and still do it; requested again
-        meanwhile, it reports that it exists, or waits.  All that may take `patience_s`, from the
+        meanwhile, it reports that it exists, or waits.  All that may take `retry_s`, from the
         first missing answer.
         """
-        patience_s = self._connection.patience_s
+        retry_s = self._connection.retry_s
         failed_s: float | None = None
-        waits = waits_s(patience_s, lambda: time.monotonic() - (failed_s or 0.0), random.random)
+        waits = waits_s(retry_s, lambda: time.monotonic() - (failed_s or 0.0), random.random)
         done = False
         while not done:
             try:

@@ -75,7 +75,7 @@ class HBaseCalls:
         self._servers = servers
         self._connection = connection
         self._on_retry = on_retry
-        self._waiting = Waiting("HBase", connection.patience_s)
+        self._waiting = Waiting("HBase", connection.retry_s)
         self._forget()
 
     def _forget(self) -> None:
@@ -88,12 +88,10 @@ class HBaseCalls:
         """Return what `ask(client)` returns; repeat it while HBase is down.
 
         `ask` must be idempotent: it may be repeated after a call that only seemed to fail.
-        Raises StoreUnavailable after `patience_s`; final errors at once.
+        Raises StoreUnavailable after `retry_s`; final errors at once.
         """
         began = time.monotonic()
-        waits = waits_s(
-            self._connection.patience_s, lambda: time.monotonic() - began, random.random
-        )
+        waits = waits_s(self._connection.retry_s, lambda: time.monotonic() - began, random.random)
         while True:
             try:
                 return self.call_once(ask)
@@ -205,15 +203,15 @@ LONGEST_WAIT_S = 5.0
 
 
 def waits_s(
-    patience_s: float, elapsed_s: Callable[[], float], chance: Callable[[], float]
+    retry_s: float, elapsed_s: Callable[[], float], chance: Callable[[], float]
 ) -> Iterator[float]:
-    """Seconds to wait before each new attempt, until `patience_s` have passed.
+    """Seconds to wait before each new attempt, until `retry_s` have passed.
 
     Doubled each time, half of it by `chance` (0 to 1), so that clients that lost one server do
     not return at the same moment.  `elapsed_s` counts from the first attempt; a wait that would
-    end after `patience_s` is cut to one last attempt at its end.
+    end after `retry_s` is cut to one last attempt at its end.
     """
     longest = FIRST_WAIT_S
-    while (left := patience_s - elapsed_s()) > 0:
+    while (left := retry_s - elapsed_s()) > 0:
         yield min(longest * (0.5 + chance() / 2), left)
         longest = min(2 * longest, LONGEST_WAIT_S)

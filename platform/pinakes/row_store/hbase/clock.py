@@ -27,12 +27,12 @@ class StoreClock:
         self,
         ask: Callable[[], int],
         *,
-        patience_s: float,
+        retry_s: float,
         monotonic_s: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._ask = ask
-        self._patience_s = patience_s
+        self._retry_s = retry_s
         self._monotonic_s = monotonic_s
         self._sleep = sleep
         self._lock = threading.Lock()
@@ -55,7 +55,7 @@ class StoreClock:
         with self._lock:
             self._be_sure()
             ahead_s = (time_ms + 1 - self._earliest_at_0) / 1000 - self._monotonic_s()
-        if ahead_s > self._patience_s:
+        if ahead_s > self._retry_s:
             raise StoreUnavailable(
                 f"a cell in HBase is {ahead_s:.0f} s ahead of HBase's clock: synchronise the clocks"
                 " of its servers"

@@ -66,7 +66,7 @@ class HBaseConnection:
     server was started with (`-f`, `-c`, `hbase.regionserver.thrift.http`).  `do_as` is
     the user for whom a proxy acts, over HTTP only.
 
-    A call not answered within `timeout_s` is repeated on a new connection until `patience_s` have
+    A call not answered within `timeout_s` is repeated on a new connection until `retry_s` have
     passed: longer than a region server takes to come back.
     """
 
@@ -80,7 +80,7 @@ class HBaseConnection:
     sasl: Sasl | None = None
     do_as: str | None = None
     timeout_s: float = 30.0
-    patience_s: float = 120.0
+    retry_s: float = 120.0
     connections: int = 8
 
     def __post_init__(self) -> None:

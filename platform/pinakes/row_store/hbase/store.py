@@ -56,7 +56,7 @@ class HBaseRowStore:
         self._calls = HBaseCalls(
             rows_interface, "Hbase", connection.servers, connection, on_retry=on_retry
         )
-        self._clock = StoreClock(self._time_ms, patience_s=connection.patience_s)
+        self._clock = StoreClock(self._time_ms, retry_s=connection.retry_s)
         self._schema = schema_in_force(self._calls, connection, schema or declared_schema())
         self._rules = rules_of(self._schema)
 

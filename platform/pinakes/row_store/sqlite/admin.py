@@ -13,7 +13,7 @@ from pathlib import Path
 from pinakes.errors import SchemaError, StoreUnavailable
 from pinakes.hbase_schema.tables import FoundFamily, FoundSchema, Schema, Table
 
-from .file import APPLICATION_ID, PATIENCE_S, SqliteFile, stored_version
+from .file import APPLICATION_ID, TIMEOUT_S, SqliteFile, stored_version
 
 _NAME = re.compile(r"[a-z][a-z_]*\Z")
 _META = (
@@ -27,8 +27,8 @@ _META = (
 class EmbeddedSchemaAdmin:
     """A `SchemaAdmin` of one SQLite file, which it makes if there is none."""
 
-    def __init__(self, path: Path, *, patience_s: float = PATIENCE_S) -> None:
-        self._file = SqliteFile(path, patience_s=patience_s)
+    def __init__(self, path: Path, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._file = SqliteFile(path, timeout_s=timeout_s)
 
     def apply(self, schema: Schema) -> list[str]:
         done = []

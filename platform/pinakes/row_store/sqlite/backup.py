@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from .file import PATIENCE_S, translated
+from .file import TIMEOUT_S, translated
 
 _PAGES = 4096
 
@@ -31,7 +31,7 @@ def copy_rows(
         reading = sqlite3.connect(
             f"{source.absolute().as_uri()}?mode=rw",
             uri=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             isolation_level=None,
         )
         writing = sqlite3.connect(target, isolation_level=None)

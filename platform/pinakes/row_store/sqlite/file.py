@@ -24,12 +24,12 @@ from typing import Any, NoReturn, TypeVar
 from pinakes.errors import ConfigError, SchemaError, StoreUnavailable
 
 APPLICATION_ID = int.from_bytes(b"Pina", "big")
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 # Of a new file.  Landing takes a sixth less time than with SQLite's 4096, reading the same.
 PAGE_BYTES = 16384
 _LOG_BYTES = 32 << 20
 _MOST_LOG_BYTES = 64 << 20
-_LOG_PATIENCE_MS = 1000
+_LOG_TIMEOUT_MS = 1000
 _SETTINGS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA cache_size=-32768",
@@ -69,14 +69,12 @@ class SqliteFile:
     one takes as long as a small query.  It is ended before the loop looks for new requests.
     """
 
-    def __init__(
-        self, path: Path, *, patience_s: float = PATIENCE_S, serving: bool = False
-    ) -> None:
+    def __init__(self, path: Path, *, timeout_s: float = TIMEOUT_S, serving: bool = False) -> None:
         self.path = path
         # A thread opens it when it first reads, and tasks of a job change the working folder.
         self._file = path.absolute()
         self._serving = serving
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._was_there = False
         self._forget()
@@ -97,7 +95,9 @@ class SqliteFile:
             return connection.execute(sql, values).fetchall()
         except sqlite3.Error:
             with translated(self.path):
-                return self._patient(lambda: self._connection().execute(sql, values).fetchall())
+                return self._until_unlocked(
+                    lambda: self._connection().execute(sql, values).fetchall()
+                )
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -106,7 +106,7 @@ class SqliteFile:
             connection = self._connection()
             if self._serving:
                 _end_turn(connection)
-            self._patient(lambda: connection.execute("BEGIN IMMEDIATE"))
+            self._until_unlocked(lambda: connection.execute("BEGIN IMMEDIATE"))
             self._has_written = True
             try:
                 yield connection
@@ -129,7 +129,7 @@ class SqliteFile:
         except OSError:
             return
         if log_bytes > self._longest_log_bytes:
-            _empty_log(connection, "RESTART", self._patience_s)
+            _empty_log(connection, "RESTART", self._timeout_s)
             # Where a reader took too long, not at each commit again.
             self._longest_log_bytes = log_bytes + _LOG_BYTES
 
@@ -142,10 +142,10 @@ class SqliteFile:
         with translated(self.path):
             with suppress(OSError):  # of which SQLite says more
                 os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            connection = sqlite3.connect(self._file, timeout=self._patience_s, isolation_level=None)
+            connection = sqlite3.connect(self._file, timeout=self._timeout_s, isolation_level=None)
             try:
                 connection.execute(f"PRAGMA page_size={PAGE_BYTES:d}")
-                [[mode]] = self._patient(
+                [[mode]] = self._until_unlocked(
                     lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall()
                 )
                 if mode != "wal":
@@ -170,7 +170,7 @@ class SqliteFile:
         with self._lock:
             connections = list(self._open) if self._pid == os.getpid() else []
             if connections and self._has_written:
-                _empty_log(connections[0], "TRUNCATE", self._patience_s)
+                _empty_log(connections[0], "TRUNCATE", self._timeout_s)
             self._forget()
         for connection in connections:
             connection.close()
@@ -199,7 +199,7 @@ class SqliteFile:
         connection = sqlite3.connect(
             f"{self._file.as_uri()}?mode=rw",
             uri=True,
-            timeout=self._patience_s,
+            timeout=self._timeout_s,
             isolation_level=None,
             check_same_thread=False,  # `close` is called by one thread for all
         )
@@ -210,9 +210,9 @@ class SqliteFile:
         connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_BYTES // page_bytes:d}")
         return connection
 
-    def _patient(self, call: Callable[[], T]) -> T:
+    def _until_unlocked(self, call: Callable[[], T]) -> T:
         # SQLite waits by itself, but for some moments of recovery and of closing.
-        give_up = time.monotonic() + self._patience_s
+        give_up = time.monotonic() + self._timeout_s
         while True:
             try:
                 return call()
@@ -238,13 +238,13 @@ def _end_turn(connection: sqlite3.Connection) -> None:
             connection.execute("COMMIT")
 
 
-def _empty_log(connection: sqlite3.Connection, way: str, patience_s: float) -> None:
+def _empty_log(connection: sqlite3.Connection, way: str, timeout_s: float) -> None:
     """Move the log into the file, and cut it off (TRUNCATE) or write it from its beginning again
     (RESTART); left as it is where others are just at it."""
     with suppress(sqlite3.Error):  # what is in the log is as safe there
-        connection.execute(f"PRAGMA busy_timeout={_LOG_PATIENCE_MS:d}")
+        connection.execute(f"PRAGMA busy_timeout={_LOG_TIMEOUT_MS:d}")
         connection.execute(f"PRAGMA wal_checkpoint({way})").fetchall()
-        connection.execute(f"PRAGMA busy_timeout={1000 * patience_s:.0f}")
+        connection.execute(f"PRAGMA busy_timeout={1000 * timeout_s:.0f}")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from pinakes.hbase_schema.tables import Schema, declared_schema
 from pinakes.row_store.port import Delete, Mutation, Put, Row, StoredCell
 from pinakes.row_store.rules import TableRules, rules_of
 
-from .file import PATIENCE_S, SqliteFile, stored_version
+from .file import TIMEOUT_S, SqliteFile, stored_version
 from .mutations import delete_cells, present_value, put_cells
 from .rows import (
     Query,
@@ -51,12 +51,12 @@ class EmbeddedRowStore:
         path: Path,
         schema: Schema | None = None,
         *,
-        patience_s: float = PATIENCE_S,
+        timeout_s: float = TIMEOUT_S,
         clock: Callable[[], int] = clock_ms,
         serving: bool = False,
     ) -> None:
         """`serving`: for a server's process (`SqliteFile`)."""
-        self._file = SqliteFile(path, patience_s=patience_s, serving=serving)
+        self._file = SqliteFile(path, timeout_s=timeout_s, serving=serving)
         self._clock = clock
         self._schema = _schema_in_force(self._file, schema or declared_schema())
         self._rules = rules_of(self._schema)
