@@ -46,7 +46,7 @@ class ActTasks(ABC, Generic[Made]):
 
     @staticmethod
     @abstractmethod
-    def decode(told: Mapping[str, Any]) -> Made:
+    def decode(fields: Mapping[str, Any]) -> Made:
         """What a task reports of a file."""
 
     @property

@@ -18,7 +18,7 @@ from pinakes.mr_jobs.lines.frequent import Frequent
 from pinakes.mr_jobs.lines.parts import (
     CONTENT,
     PART,
-    TOLD,
+    SUMMARY,
     LeftInParts,
     decided_part,
     numbered_shard,
@@ -88,7 +88,7 @@ class ContentJob(ArchiveJob):
     def end_pinning(self) -> Iterator[Pair]:
         """For its `final`: report to contents what was divided."""
         for aside in self._aside.values():
-            yield aside.told()
+            yield aside.summary()
         self.end_task()
 
     def to_content(self, content: bytes, value: bytes) -> Pair:
@@ -111,7 +111,7 @@ class ContentJob(ArchiveJob):
             return
         stream = iter(values)
         first = next(stream)
-        if first.startswith(TOLD):
+        if first.startswith(SUMMARY):
             self._divide(key, chain((first,), stream))
             return
         for line in decide_contents(map(text_entry, chain((first,), stream)), self._count):
@@ -123,7 +123,7 @@ class ContentJob(ArchiveJob):
         self.task.count("contents divided")
         aside = LeftInParts(key[len(CONTENT) :], shard_lines=self.options.shard_lines)
         for value in values:
-            if value.startswith(TOLD):
+            if value.startswith(SUMMARY):
                 aside.merge(value)
             else:
                 self._leave(*aside.add(value))

@@ -38,7 +38,7 @@ from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES
 from pinakes.mr_jobs.content_job import ContentJob
 from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.lines.bodies import SETTLED, line_text, settled, text_line
-from pinakes.mr_jobs.lines.parts import LINE, TOLD, entry_text, flags_text
+from pinakes.mr_jobs.lines.parts import LINE, SUMMARY, entry_text, flags_text
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, sortable, sortable_place
 
 _KNOWN_IDS = 100_000
@@ -84,10 +84,10 @@ class FlagDuplicatesJob(ContentJob):
         second = second_of(line.date)
         if line.type == "revisit":
             request = request_of(line, second)
-            asked = SEPARATOR.join((TOLD, json.dumps(request).encode()))
+            asked = SEPARATOR.join((SUMMARY, json.dumps(request).encode()))
             yield _URLKEY + sortable(request.prefix[:-1]), asked
             if request.record_id is not None and self._is_new(request.record_id):
-                yield _ID + sortable(request.record_id), TOLD
+                yield _ID + sortable(request.record_id), SUMMARY
         if second is None:
             yield from self._undecided(line)
             return
@@ -111,7 +111,7 @@ class FlagDuplicatesJob(ContentJob):
         with Spool[PinRequest](item_bytes=estimate_request_bytes) as requests:
             first: bytes | None = None
             for value in stream:
-                if not value.startswith(TOLD):
+                if not value.startswith(SUMMARY):
                     first = value
                     break
                 requests.append(PinRequest(*json.loads(value.split(SEPARATOR, 1)[1])))
@@ -156,7 +156,7 @@ class FlagDuplicatesJob(ContentJob):
             return
         pinned = 0
         for value in values:
-            if value.startswith(TOLD):
+            if value.startswith(SUMMARY):
                 pinned = PINNED
                 continue
             flags_of, scope, text = value[1:].split(SEPARATOR, 2)

@@ -35,12 +35,12 @@ class Heartbeat:
         return self._done + self._measure()
 
     def _run(self) -> None:
-        told = 0
+        reported = 0
         while not self._ended.wait(self._every_s):
             done = self.done
-            if done != told:
+            if done != reported:
                 self._say(f"{done:,} bytes")
-                told = done
+                reported = done
 
     def __enter__(self) -> Heartbeat:
         self._thread.start()

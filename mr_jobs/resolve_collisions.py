@@ -144,14 +144,14 @@ class ResolveCollisionsJob(DigestJob):
                 else:
                     yield self._extended(line)
         has_first = first is not None and first.hash_extension is not None
-        self._count(count, is_sharded=is_sharded, is_told=has_first and not shard)
+        self._count(count, is_sharded=is_sharded, is_reported=has_first and not shard)
         round_of = self.options.first_extension
         # In later rounds all lines are unequal to those settled before.
         if has_first and first is not None and (collides or (round_of and not shard)):
             text = collision_text(first.digest, [(round_of, capture_of(first))])
             self.task.keep(COLLISIONS, text)
 
-    def _count(self, count: ResolveCount, *, is_sharded: bool, is_told: bool) -> None:
+    def _count(self, count: ResolveCount, *, is_sharded: bool, is_reported: bool) -> None:
         self.task.count("bytes compared", count.compared_bytes)
         for problem in count.problems:
             self.task.find(problem)
@@ -164,7 +164,7 @@ class ResolveCollisionsJob(DigestJob):
             for collision in count.collisions:
                 captures = enumerate(collision.captures, self.options.first_extension)
                 self.task.keep(COLLISIONS, collision_text(collision.digest, captures))
-        elif is_told:
+        elif is_reported:
             self.task.count("contents")
 
     def _extended(self, line: ManifestLine) -> ManifestLine:

@@ -51,11 +51,11 @@ def count_json(count: RefsCount) -> dict[str, Any]:
     return {**count.as_json(), "problems": problems}
 
 
-def json_count(told: Mapping[str, Any]) -> RefsCount:
+def json_count(fields: Mapping[str, Any]) -> RefsCount:
     """Undo `count_json`."""
-    problems = [text_problem(text.encode()) for text in told["problems"]]
-    left_full = Counter[str](told["left_full"])
-    return RefsCount(told["revisits"], told["saved_bytes"], left_full, problems)
+    problems = [text_problem(text.encode()) for text in fields["problems"]]
+    left_full = Counter[str](fields["left_full"])
+    return RefsCount(fields["revisits"], fields["saved_bytes"], left_full, problems)
 
 
 class WriteGenerationsJob(RevisitsJob):

@@ -157,7 +157,7 @@ def _run(
         report.counts.update(counts)
         place = mrjob.get_output_dir()
         findings = [*map(text_problem, _kept(FINDINGS, place, configuration))]
-        _require_all_told(counts, findings)
+        _require_all_reported(counts, findings)
         report.findings += findings
         with (folder / COLLISIONS).open("ab") as texts:
             texts.writelines(_kept(COLLISIONS, place, configuration))
@@ -275,7 +275,7 @@ def _require_all_read(counts: Counter[str], request: JobRequest) -> None:
         )
 
 
-def _require_all_told(counts: Counter[str], findings: Sequence[PinakesError]) -> None:
+def _require_all_reported(counts: Counter[str], findings: Sequence[PinakesError]) -> None:
     """What was found and only counted must not pass in silence: a step before the last one."""
     counted = sum(count for name, count in counts.items() if name.startswith(PROBLEMS))
     if counted != len(findings):

@@ -29,7 +29,7 @@ from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable_p
 CONTENT, PART, SHARD = b"c", b"p", b"s"
 """Prefixes of keys."""
 
-TOLD, LINE = b"0", b"1"
+SUMMARY, LINE = b"0", b"1"
 """Prefixes of values: what is known about lines sorts before the lines."""
 
 _PARTS = 256
@@ -87,11 +87,11 @@ class LeftInParts:
         self._parts.add(part)
         return self._part_key(part), value
 
-    def told(self) -> tuple[bytes, bytes]:
+    def summary(self) -> tuple[bytes, bytes]:
         """Key and value with everything known, sent to the content."""
         leaders = [_text(entry_text(entry[8], entry[7])) for entry in self._leaders.entries()]
         known = [self._lines, leaders, self._sample, sorted(self._parts)]
-        return CONTENT + self._content, TOLD + json.dumps(known).encode()
+        return CONTENT + self._content, SUMMARY + json.dumps(known).encode()
 
     def merge(self, value: bytes) -> None:
         """Merge what another task has reported."""
@@ -104,11 +104,11 @@ class LeftInParts:
 
     def plans(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield what each part needs: the leaders, and the bounds of shards."""
-        told = json.loads(self.told()[1][1:])
+        summary = json.loads(self.summary()[1][1:])
         sample = sorted(map(_bytes, self._sample))
         shards = min(_MOST_SHARDS, 1 + self._lines // self._shard_lines)
         bounds = {sample[n * len(sample) // shards] for n in range(1, shards)} if sample else ()
-        plan = TOLD + json.dumps([told[1], [*map(_text, sorted(bounds))]]).encode()
+        plan = SUMMARY + json.dumps([summary[1], [*map(_text, sorted(bounds))]]).encode()
         for part in sorted(self._parts):
             yield self._part_key(part), plan
 
@@ -127,7 +127,7 @@ def decided_part(
     """
     stream = iter(values)
     plan = next(stream)
-    if not plan.startswith(TOLD):
+    if not plan.startswith(SUMMARY):
         raise PinakesError("captures of a content arrived without their leaders")
     leaders, texts = json.loads(plan[1:])
     bounds = [*map(_bytes, texts)]
@@ -145,7 +145,7 @@ def decided_part(
     before: Counter[Group] = Counter()
     for shard in range(len(bounds) + 1):
         if before:
-            yield _shard_key(content, shard), TOLD + json.dumps([*before.items()]).encode()
+            yield _shard_key(content, shard), SUMMARY + json.dumps([*before.items()]).encode()
         before.update(copies.get(shard, {}))
 
 
@@ -153,7 +153,7 @@ def numbered_shard(values: Iterable[bytes]) -> Iterator[ManifestLine]:
     """The copies of a shard, in order, with their numbers."""
     copies: Counter[Group] = Counter()
     for value in values:
-        if value.startswith(TOLD):
+        if value.startswith(SUMMARY):
             for (status, record_type, ctype), amount in json.loads(value[1:]):
                 copies[status, record_type, ctype] += amount
             continue

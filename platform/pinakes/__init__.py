@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pinakes.application.restoring import RestoredFile, RestoreResult, restore_files
     from pinakes.application.store import Store, open_store, restore_backup
     from pinakes.application.store_reading import Capture, LookupAnswer
-    from pinakes.application.wacz_told import ImportRun
+    from pinakes.application.wacz_events import ImportRun
     from pinakes.backup.making import BackupReport
     from pinakes.backup.restoring import RestoreReport
     from pinakes.deletion.requests import DeletionReport, WithdrawalReport
@@ -50,7 +50,7 @@ _EXPORTS = {
     "Digest": "pinakes.warc.digest",
     "ExportReport": "pinakes.export.exporting",
     "Finding": "pinakes.warc.record",
-    "ImportRun": "pinakes.application.wacz_told",
+    "ImportRun": "pinakes.application.wacz_events",
     "IngestPlan": "pinakes.application.landing_plan",
     "IngestRun": "pinakes.application.landing_loop",
     "LookupAnswer": "pinakes.application.store_reading",

@@ -169,5 +169,5 @@ def _name(command: Sequence[str]) -> str:
 
 def end_of(lines: Sequence[str]) -> str:
     """The last lines of a tool's output that are not a stack trace, on one line."""
-    told = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
-    return " | ".join(told[-_QUOTED_LINES:])[-_QUOTED_CHARS:] or "it printed nothing"
+    said = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
+    return " | ".join(said[-_QUOTED_LINES:])[-_QUOTED_CHARS:] or "it printed nothing"

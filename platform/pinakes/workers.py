@@ -59,7 +59,7 @@ class SharedCounts:
 
     def __init__(self, size: int) -> None:
         self._counts = RawArray(c_int64, size)
-        self._told = 0
+        self._reported = 0
 
     def of(self, number: int) -> SharedCount:
         """What counts up this number."""
@@ -68,7 +68,7 @@ class SharedCounts:
     def counted(self) -> int:
         """How much was counted since this was asked last."""
         total = sum(self._counts)
-        fresh, self._told = total - self._told, total
+        fresh, self._reported = total - self._reported, total
         return fresh
 
 

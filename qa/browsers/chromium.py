@@ -198,7 +198,7 @@ class PipedChromium:
 
     def take_events(self) -> list[tuple[str, dict[str, Any]]]:
         taken = self._pipe.take_events()
-        return [(method, told) for session, method, told in taken if session == self._session]
+        return [(method, entry) for session, method, entry in taken if session == self._session]
 
     def close(self) -> None:
         self._pipe.close()

@@ -71,7 +71,9 @@ class DrivenChromium:
             lines = self._driver.get_log("browser")  # type: ignore[no-untyped-call,unused-ignore]
         messages = (json.loads(entry["message"])["message"] for entry in entries)
         events = [
-            (told["method"], told["params"]) for told in messages if told["method"] in OF_CHROMIUM
+            (entry["method"], entry["params"])
+            for entry in messages
+            if entry["method"] in OF_CHROMIUM
         ]
         return [*events, *(as_event(line) for line in lines)]
 

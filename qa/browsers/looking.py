@@ -77,7 +77,7 @@ class SnapshotBuilder:
                 self._see()
         finally:
             self.snapshot = replace(self.snapshot, timings_ms=tuple(self._timings))
-        self._told(self._tab.events())
+        self._take_events(self._tab.events())
         return self.snapshot
 
     def _say(self, outcome: Outcome, *reasons: str) -> None:
@@ -212,7 +212,7 @@ class SnapshotBuilder:
             self._say(self.snapshot.outcome, f"image not saved: {error.strerror}")
         return None
 
-    def _told(self, events: PageEvents) -> None:
+    def _take_events(self, events: PageEvents) -> None:
         counted = {
             "console": events.console,
             "console_total": events.console_total,

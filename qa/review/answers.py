@@ -80,7 +80,7 @@ def pair_answer(looked: PairHistory) -> dict[str, Any]:
 
 def _view(side: str, view: PageView, *, hidden: bool) -> dict[str, Any]:
     # That a page was not captured again since bytes prove it the same is a verdict.
-    told = () if hidden and view.outcome is Outcome.COMPLETE else view.reasons
+    reasons = () if hidden and view.outcome is Outcome.COMPLETE else view.reasons
     return {
         "side": side,
         "kind": display_text(view.kind, URL_CHARACTERS),
@@ -88,7 +88,7 @@ def _view(side: str, view: PageView, *, hidden: bool) -> dict[str, Any]:
         "outcome": view.outcome.value,
         "milliseconds": view.milliseconds,
         "image": _image(view),
-        "reasons": display_lines(told),
+        "reasons": display_lines(reasons),
         "missed": display_lines(view.missed),
     }
 

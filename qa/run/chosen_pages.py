@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.application.told import Notice
+from pinakes.application.events import Notice
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.pages import pages_of
@@ -31,7 +31,7 @@ class PageChoice:
 
 
 def drawn_pages(
-    stores: Stores, choice: PageChoice, tell: Callable[[Notice], None]
+    stores: Stores, choice: PageChoice, on_event: Callable[[Notice], None]
 ) -> Iterator[SampledPage]:
     """The pages; `missing_pages` are those of a list that are missing.
 
@@ -54,17 +54,17 @@ def drawn_pages(
         yield from draw(population, size=choice.size, seed=choice.seed, seeds=seeds)
     if population.absent:
         what = "pages that WACZ files of the crawl list, and that are no captured HTML"
-        tell(Notice(f"{what}: {population.absent:,}"))
+        on_event(Notice(f"{what}: {population.absent:,}"))
     if population.unread:
         what = f"lines in lists of pages that are no page: {population.unread:,}"
-        tell(Notice(what, level="warning"))
+        on_event(Notice(what, level="warning"))
     entries = scan_entries(stores.rows, choice.crawl)
     not_landed = sum(entry.state in _NOT_LANDED for entry in entries)
     if not_landed:
         what = (
             f"files of the crawl {choice.crawl} that have not landed, and whose pages are left out"
         )
-        tell(Notice(f"{what}: {not_landed:,}", level="warning"))
+        on_event(Notice(f"{what}: {not_landed:,}", level="warning"))
 
 
 def missing_pages(choice: PageChoice, drawn: Iterable[SampledPage]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
-from pinakes.application.told import Notice
+from pinakes.application.events import Notice
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.run_rows import DONE, put_run, set_run_state
 from pinakes.errors import ConfigError, InputRefused
@@ -52,7 +52,7 @@ def judge_pages(
     choice: PageChoice,
     look: Lookers,
     *,
-    tell: Callable[[Notice], None],
+    on_event: Callable[[Notice], None],
     on_answer: Callable[[PageResult], None],
     around: Callable[[int], AbstractContextManager[Advance]],
 ) -> RunDone:
@@ -72,7 +72,7 @@ def judge_pages(
             folder,
             replace(plan, collection=collection),
             asdict(choice),
-            drawn_pages(stores, choice, tell),
+            drawn_pages(stores, choice, on_event),
         )
         facts = RunFacts(
             verb=VERB,

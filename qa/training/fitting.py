@@ -101,11 +101,11 @@ def fit(
         raise ConfigError(f"{name}: folds by site need {folds} sites and both labels")
     names = tuple(name for name in mine[0].features if name not in _LEFT_OUT)
     decisive = DECISIVE[name]
-    told = [pair for pair in mine if is_decided(pair.features, decisive)]
+    decided = [pair for pair in mine if is_decided(pair.features, decisive)]
     left = [pair for pair in mine if not is_decided(pair.features, decisive)]
     if len({pair.label for pair in left}) < 2:
         raise ConfigError(f"{name}: trees need both labels among pairs that nothing else decides")
-    probability = _share_dissimilar(told)
+    probability = _share_dissimilar(decided)
     scores = np.zeros(len(left))
     for train, test in split(left, folds, seed):
         trees = _boosted([left[n] for n in train], names, seed)
@@ -113,7 +113,7 @@ def fit(
     calibration = _calibrate(scores, left)
     slope, offset = calibration
     judged = [
-        *(_judged(pair, probability, UNCERTAIN[name]) for pair in told),
+        *(_judged(pair, probability, UNCERTAIN[name]) for pair in decided),
         *(
             _judged(pair, sigmoid(slope * float(score) + offset), UNCERTAIN[name])
             for pair, score in zip(left, scores, strict=True)

@@ -78,10 +78,10 @@ class AccessUrls:
 def _refuse_password(prefix: str) -> None:
     """Raise ConfigError without the prefix: neither results nor messages may show a password."""
     try:
-        is_told = "@" in urlsplit(prefix).netloc
+        has_user = "@" in urlsplit(prefix).netloc
     except ValueError:  # no URL, which is said elsewhere
-        is_told = "@" in prefix
-    if is_told:
+        has_user = "@" in prefix
+    if has_user:
         raise ConfigError(
             "an access system's prefix must not have a user or password (USER:PASSWORD@)"
         )

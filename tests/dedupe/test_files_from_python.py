@@ -48,7 +48,7 @@ def test_it_writes_what_the_verb_writes(
 
 
 def test_it_tells_of_files_and_problems_and_steps(before: Path, tmp_path: Path) -> None:
-    told: list[object] = []
+    events: list[object] = []
     steps: list[str] = []
 
     class Noted:
@@ -60,10 +60,10 @@ def test_it_tells_of_files_and_problems_and_steps(before: Path, tmp_path: Path) 
 
     missing = tmp_path / "missing.warc"
     result = pinakes.dedupe_files(
-        [before, missing], tmp_path / "out", tell=told.append, progress=Noted()
+        [before, missing], tmp_path / "out", on_event=events.append, progress=Noted()
     )
-    assert [one for one in told if isinstance(one, pinakes.DedupedFile)] == list(result.files)
-    assert [one for one in told if isinstance(one, pinakes.PinakesError)] == list(result.problems)
+    assert [one for one in events if isinstance(one, pinakes.DedupedFile)] == list(result.files)
+    assert [one for one in events if isinstance(one, pinakes.PinakesError)] == list(result.problems)
     assert steps == list(FILES_STEPS)
 
 

@@ -63,11 +63,11 @@ def names(*, url: str = "") -> list[str]:
 
 def lines_of(capsysbinary: pytest.CaptureFixture[bytes], *words: str) -> list[bytes]:
     assert main(list(words)) == 3
-    told = capsysbinary.readouterr()
-    assert b"rubbish" not in told.err
-    assert f"files read: {FILES}".encode() in told.err
-    assert told.err.count(b"pinakes: warning: ") == 1
-    return sorted(told.out.splitlines())
+    summary = capsysbinary.readouterr()
+    assert b"rubbish" not in summary.err
+    assert f"files read: {FILES}".encode() in summary.err
+    assert summary.err.count(b"pinakes: warning: ") == 1
+    return sorted(summary.out.splitlines())
 
 
 def test_the_manifest_is_the_same_wherever_it_is_made(
@@ -141,10 +141,10 @@ def test_a_task_that_fails_is_quoted(
     url = load_configuration(settings, environment={}).hdfs
     job = ("manifest", "--runner", "hadoop", "--options", options, *names(url=f"{url}/"))
     assert main(["--config", str(settings), *job]) == 4
-    told = capsysbinary.readouterr()
-    assert told.out == b""
-    assert b"the job failed (application_" in told.err
-    assert b"Invalid isoformat string: 'yesterday'" in told.err
+    summary = capsysbinary.readouterr()
+    assert summary.out == b""
+    assert b"the job failed (application_" in summary.err
+    assert b"Invalid isoformat string: 'yesterday'" in summary.err
 
 
 # --- `dedupe --runner hadoop` on real servers leaves what a run in one process leaves elsewhere

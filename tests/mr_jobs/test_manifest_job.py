@@ -39,14 +39,14 @@ def test_it_writes_what_the_verb_writes(
     by_verb = capsysbinary.readouterr()
     out = tmp_path / "lines"
     assert main(["manifest", *files, "--runner", runner, "-o", str(out), *NOW]) == 3
-    told = capsysbinary.readouterr()
+    summary = capsysbinary.readouterr()
     lines = by_verb.out.splitlines()
     assert len(lines) == 17
     assert sorted(out.read_bytes().splitlines()) == sorted(lines)
     warnings = [line for line in by_verb.err.splitlines() if line.startswith(b"pinakes: warning")]
     assert len(warnings) == 2
-    assert set(warnings) <= set(told.err.splitlines())
-    assert b"files read: 5" in told.err
+    assert set(warnings) <= set(summary.err.splitlines())
+    assert b"files read: 5" in summary.err
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])
@@ -61,10 +61,10 @@ def test_relative_paths_begin_where_we_are(
     assert main(["manifest", *names]) == 3
     by_verb = capsysbinary.readouterr()
     assert main(["manifest", *names, "--runner", runner, *NOW]) == 3
-    told = capsysbinary.readouterr()
-    assert sorted(told.out.splitlines()) == sorted(by_verb.out.splitlines())
+    summary = capsysbinary.readouterr()
+    assert sorted(summary.out.splitlines()) == sorted(by_verb.out.splitlines())
     warnings = [line for line in by_verb.err.splitlines() if line.startswith(b"pinakes: warning")]
-    assert set(warnings) <= set(told.err.splitlines())
+    assert set(warnings) <= set(summary.err.splitlines())
 
 
 def test_options_of_the_job_reach_it(
@@ -101,9 +101,9 @@ def test_folders_are_read_through(
     assert main(["manifest", str(folder), *INLINE]) == 3
     assert sorted(capsysbinary.readouterr().out.splitlines()) == by_verb
     assert main(["manifest", f"file://{folder}/", *INLINE]) == 3
-    told = capsysbinary.readouterr()
-    assert sorted(told.out.splitlines()) == [b"file://" + line for line in by_verb]
-    assert b"unfinished.warc.gz.open: not finished: skipped" in told.err
+    summary = capsysbinary.readouterr()
+    assert sorted(summary.out.splitlines()) == [b"file://" + line for line in by_verb]
+    assert b"unfinished.warc.gz.open: not finished: skipped" in summary.err
 
 
 def test_a_folder_without_archive_files_is_refused(

@@ -162,8 +162,8 @@ def test_validation_findings_are_reported_and_block_the_commit(
 
         broken.setattr(TasksHere, "write", write_badly)
         fails("1 such finding in what tasks have written, and none of it is committed")
-    [told] = (landed.folder / "store" / "runs").rglob("validation.jsonl")
-    assert json.loads(told.read_text())["code"] == "missing"
+    [events] = (landed.folder / "store" / "runs").rglob("validation.jsonl")
+    assert json.loads(events.read_text())["code"] == "missing"
     now = landed.state()
     assert (now["files"], now["stored"]) == (before["files"], before["stored"])
     landed.dedupe(runner="here")

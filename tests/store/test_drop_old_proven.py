@@ -243,10 +243,10 @@ def test_command_names_what_it_keeps(landed: Scene, capsys: pytest.CaptureFixtur
     assert "would drop c2/part-1.warc.gz" in said.out
     assert "the old generation is kept" in said.err
     assert main(["dedupe", "--all", *store, *drop_old]) == 3
-    told = capsys.readouterr().err
-    assert "c2/part-0.warc.gz" in told
-    assert "the old generation alone held 4 records" in told
-    assert "c1/part-0.warc.gz" in told
+    events = capsys.readouterr().err
+    assert "c2/part-0.warc.gz" in events
+    assert "the old generation alone held 4 records" in events
+    assert "c1/part-0.warc.gz" in events
     assert whole_payloads(landed.archive.folder) == before
 
 

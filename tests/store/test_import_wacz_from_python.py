@@ -13,7 +13,7 @@ from landed_stores import page
 from verbs_here import call_here
 
 from pinakes import open_store
-from pinakes.application.wacz_told import WaczImported, WaczKnown
+from pinakes.application.wacz_events import WaczImported, WaczKnown
 from pinakes.errors import ConfigError, InputRefused
 
 NAMES = "abc"
@@ -43,15 +43,15 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_as_the_verb(store: Path, manifest: Path, by_verb: dict[str, Any]) -> None:
-    told: list[object] = []
+    events: list[object] = []
     with open_store(store) as opened:
-        run = opened.import_wacz(manifest, tell=told.append)
-        again = opened.import_wacz(manifest, tell=told.append)
+        run = opened.import_wacz(manifest, on_event=events.append)
+        again = opened.import_wacz(manifest, on_event=events.append)
     assert (run.imported, run.were_there, run.captures) == (3, 0, len(by_verb["captures"]))
     assert run.bytes == sum(file.stat().st_size for file in manifest.parent.glob("*.wacz"))
     assert (run.is_well, run.problems, run.missing) == (True, [], {})
     assert (again.imported, again.were_there) == (0, 3)
-    assert [type(one) for one in told] == [WaczImported] * 3 + [WaczKnown] * 3
+    assert [type(one) for one in events] == [WaczImported] * 3 + [WaczKnown] * 3
     assert contents_of(store) == by_verb
 
 
@@ -83,7 +83,7 @@ def test_killed_in_the_middle_it_goes_on(
 ) -> None:
     def dies() -> None:
         with open_store(store) as opened:
-            opened.import_wacz(manifest, tell=kill_at(number))
+            opened.import_wacz(manifest, on_event=kill_at(number))
 
     assert in_child(dies) == KILLED
     with open_store(store) as opened:

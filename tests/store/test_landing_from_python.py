@@ -12,8 +12,8 @@ from scenes import write_crawl
 from verbs_here import call_here
 
 from pinakes import PinakesError, open_store
+from pinakes.application.events import Others, Skipped
 from pinakes.application.landing_loop import Arrived
-from pinakes.application.told import Others, Skipped
 from pinakes.errors import ConfigError, InputRefused
 
 FILES = 3
@@ -43,18 +43,18 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_as_the_verb(store: Path, crawl: Path, by_verb: dict[str, Any], jobs: int) -> None:
-    told: list[object] = []
+    events: list[object] = []
     advanced: list[int] = []
     with open_store(store) as opened:
         plan = opened.plan_ingest(crawl, "c")
         assert [name for _, name in plan.files()] == [f"c/part-{n}.warc.gz" for n in range(FILES)]
-        run = opened.ingest(crawl, "c", jobs=jobs, tell=told.append, advance=advanced.append)
+        run = opened.ingest(crawl, "c", jobs=jobs, on_event=events.append, advance=advanced.append)
         again = opened.ingest([crawl], "c", jobs=jobs)
     assert (run.crawl, run.files, run.were_there, run.problems) == ("c", FILES, 0, [])
     assert (run.bytes, sum(advanced)) == (plan.size, plan.size)
     assert run.captures == len(by_verb["captures"])
     assert (again.files, again.were_there, again.bytes) == (0, FILES, 0)
-    assert sorted(one.landed.archive_file for one in told if isinstance(one, Arrived)) == [
+    assert sorted(one.landed.archive_file for one in events if isinstance(one, Arrived)) == [
         name for _, name in plan.files()
     ]
     assert contents_of(store) == by_verb
@@ -67,18 +67,18 @@ def test_what_does_not_land_is_a_problem(store: Path, crawl: Path, tmp_path: Pat
     (folder / "notes.txt").write_text("not an archive file")
     (folder / "b.warc.gz.open").write_bytes(b"")
     (folder / "a.warc.gz").write_bytes((crawl / "part-0.warc.gz").read_bytes())
-    told: list[object] = []
+    events: list[object] = []
     with open_store(store) as opened:
-        run = opened.ingest(folder, "c", tell=told.append)
+        run = opened.ingest(folder, "c", on_event=events.append)
     assert run.files == 1
     [problem] = run.problems
     assert isinstance(problem, InputRefused)
     assert (problem.file, problem.message) == (str(folder / "empty.warc.gz"), "the file is empty")
-    assert problem in told
-    assert [one.place for one in told if isinstance(one, Skipped)] == [
+    assert problem in events
+    assert [one.place for one in events if isinstance(one, Skipped)] == [
         str(folder / "b.warc.gz.open")
     ]
-    assert [one.left.others for one in told if isinstance(one, Others)] == [1]
+    assert [one.left.others for one in events if isinstance(one, Others)] == [1]
 
 
 def test_no_crawl_is_begun_for_nothing(store: Path, tmp_path: Path) -> None:

@@ -76,8 +76,8 @@ def test_batches_run_in_turn_within_the_byte_limit(land: Land) -> None:
     several = land("several")
     code, out = several.run(*DEDUPE, *little, *drop, "-j", "3")
     assert code == 0
-    told = [next(iter(json.loads(line))) for line in out.splitlines()]
-    assert told == ["dropped"] * 4 + ["run"]
+    events = [next(iter(json.loads(line))) for line in out.splitlines()]
+    assert events == ["dropped"] * 4 + ["run"]
     assert several.run("fsck", "--full")[0] == 0
     assert several.state() == alone.state()
 

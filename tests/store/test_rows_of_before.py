@@ -171,9 +171,9 @@ def test_no_other_generation_is_given_out_in_its_place(site: Site) -> None:
     gone, wacz = BODY[2:] * 2, site.folder / "c2.wacz"
 
     def given() -> list[str]:
-        told = site.ask("timeline", "http://example.org/2/other").stdout
-        told += site.ask("cat", "--payload", "http://example.org/2/other").stdout
-        out = [told] if gone.hex()[:60] in told.encode("utf-8", "surrogateescape").hex() else []
+        events = site.ask("timeline", "http://example.org/2/other").stdout
+        events += site.ask("cat", "--payload", "http://example.org/2/other").stdout
+        out = [events] if gone.hex()[:60] in events.encode("utf-8", "surrogateescape").hex() else []
         site.ask("export-wacz", "c2", "-o", str(wacz))
         if wacz.exists() and gone in b"".join(members_of(wacz)):
             out.append("wacz")

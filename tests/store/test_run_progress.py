@@ -44,8 +44,8 @@ def test_of_a_second_run_sidecars_are_read_twice_and_told_once(scene: Scene) -> 
     scene.land(2)
     shown = Shown()
     scene.dedupe(act="dedupe-2", progress=shown)
-    _, total, told = next(_steps(shown))
-    assert total == told
+    _, total, events = next(_steps(shown))
+    assert total == events
 
 
 def test_steps_of_a_run_on_files_come_to_their_totals(scene: Scene, tmp_path: Path) -> None:

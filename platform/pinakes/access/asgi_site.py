@@ -98,7 +98,7 @@ class AsgiSite:
             pass
         except Exception as error:  # noqa: BLE001  whatever it is, nobody outside is told more
             # Of a response that has begun, the rest is missing: the server closes the connection.
-            status, words = _told_of(error)
+            status, words = _status_of(error)
             _log(error, scope)
             if not started:
                 await send_line(send_strict, status, words, _RETRY if status == 503 else ())
@@ -145,7 +145,7 @@ async def _refuse_more(scope: Scope, receive: Receive, send: Send) -> None:
     await send_line(send, 503, "Service Unavailable: too many requests at once", _RETRY)
 
 
-def _told_of(error: Exception) -> tuple[int, str]:
+def _status_of(error: Exception) -> tuple[int, str]:
     """The status of an error, and what its client is told: one table."""
     if isinstance(error, BodyRefused):
         return error.status, ""

@@ -13,7 +13,7 @@ from pinakes.ingest.fsck.check import Fsck
 from pinakes.profile import Stores
 from pinakes.warc.file_progress import Advance
 
-from .inputs import ArchiveInputs, GivenFiles, Tell
+from .inputs import ArchiveInputs, GivenFiles, OnEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +62,22 @@ def check_store(
 
 
 def check_conformance(
-    check: ConformanceCheck, inputs: ArchiveInputs, given: GivenFiles, tell: Tell, advance: Advance
+    check: ConformanceCheck,
+    inputs: ArchiveInputs,
+    given: GivenFiles,
+    on_event: OnEvent,
+    advance: Advance,
 ) -> Iterator[Iterator[ConformanceFinding]]:
     """The findings of each package, of each file, and of references, in an iterator each.
 
-    Each is drawn to its end before the next.  `tell` gets what cannot be read.
+    Each is drawn to its end before the next.  `on_event` gets what cannot be read.
     """
     for place in given.packages:
-        yield _readable(_check_package(check, place), tell)
+        yield _readable(_check_package(check, place), on_event)
     for name in given.names:
-        yield _readable(_check_file(check, inputs, name, advance), tell)
+        yield _readable(_check_file(check, inputs, name, advance), on_event)
     # Originals may be read again, and be gone by now.
-    yield _readable(check.check_references(), tell)
+    yield _readable(check.check_references(), on_event)
 
 
 def _check_package(check: ConformanceCheck, place: str) -> Iterator[ConformanceFinding]:
@@ -89,8 +93,10 @@ def _check_file(
         source.check_unchanged()
 
 
-def _readable(findings: Iterator[ConformanceFinding], tell: Tell) -> Iterator[ConformanceFinding]:
+def _readable(
+    findings: Iterator[ConformanceFinding], on_event: OnEvent
+) -> Iterator[ConformanceFinding]:
     try:
         yield from findings
     except InputRefused as refusal:
-        tell(refusal)
+        on_event(refusal)

@@ -15,7 +15,7 @@ from pinakes.index.cdxj import CdxLine
 from pinakes.index.inflated import GZIP, inflated
 from pinakes.profile import Stores
 
-from .told import OnProblem
+from .events import OnProblem
 
 _TOGETHER = 5000
 _MOST_LINE_BYTES = 1 << 20
@@ -39,11 +39,11 @@ class IndexFileLines:
     """The lines of one file; `bad` counts those that are none, and `is_whole` is False of a file
     that cannot be read to its end."""
 
-    def __init__(self, name: str, tell: OnProblem) -> None:
+    def __init__(self, name: str, on_event: OnProblem) -> None:
         self.bad = 0
         self.is_whole = True
         self._name = name
-        self._tell = tell
+        self._on_event = on_event
 
     def parsed(self) -> Iterator[CdxLine]:
         """Lazily; where the file cannot be read on, that is said, and they end."""
@@ -52,7 +52,7 @@ class IndexFileLines:
                 yield from self._parsed(file)
         except InputRefused as refusal:
             self.is_whole = False
-            self._tell(refusal)
+            self._on_event(refusal)
 
     def _parsed(self, file: BufferedIOBase) -> Iterator[CdxLine]:
         reader = LineReader(takes_manifests=True)
@@ -62,7 +62,7 @@ class IndexFileLines:
             except MalformedRecord as problem:
                 self.bad += 1
                 problem.file, problem.kind = self._name, "not a line of an index"
-                self._tell(problem)
+                self._on_event(problem)
                 continue
             if line is not None:
                 yield line

@@ -16,11 +16,11 @@ from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.warc.file_names import base_name
 from pinakes.warc.source import Source
 
-from .told import Others
+from .events import Others
 
 AnyPath = str | os.PathLike[str]
 Paths = AnyPath | Iterable[AnyPath]
-Tell = Callable[[PinakesError | Others], None]
+OnEvent = Callable[[PinakesError | Others], None]
 """Gets what cannot be read, and how many files of folders nobody would read."""
 PIPED = "-"
 """The argument that stands for standard input, and the name of an archive file that is there."""
@@ -37,7 +37,9 @@ def total_size(names: Iterable[str]) -> int:
     return sum(size_at(name) or 0 for name in names)
 
 
-def iter_paths(name: str, tell: Tell, left: LeftOut | None = None) -> Iterator[tuple[str, str]]:
+def iter_paths(
+    name: str, on_event: OnEvent, left: LeftOut | None = None
+) -> Iterator[tuple[str, str]]:
     """A file, or the archive files in a folder or package; each also by its name below it.
 
     `left` gets what is skipped, which is told besides.
@@ -49,37 +51,37 @@ def iter_paths(name: str, tell: Tell, left: LeftOut | None = None) -> Iterator[t
     try:
         yield from iter_inputs([name], left)
     except InputRefused as refusal:
-        tell(refusal)
-    tell_left(left, tell)
+        on_event(refusal)
+    report_left_out(left, on_event)
 
 
-def tell_left(left: LeftOut, tell: Tell) -> None:
+def report_left_out(left: LeftOut, on_event: OnEvent) -> None:
     """Tell of all that was skipped; what should not be is an error."""
     for refused in left.refused:
-        tell(refused)
+        on_event(refused)
     for place in left.unfinished:
-        tell(InputRefused("not finished: skipped", file=place))
+        on_event(InputRefused("not finished: skipped", file=place))
     if left.others:
-        tell(Others(left))
+        on_event(Others(left))
 
 
-def problems_into(problems: list[PinakesError]) -> Tell:
-    """A `Tell` that keeps errors, and nothing else."""
+def problems_into(problems: list[PinakesError]) -> OnEvent:
+    """A `OnEvent` that keeps errors, and nothing else."""
 
-    def keep(told: PinakesError | Others) -> None:
-        if isinstance(told, PinakesError):
-            problems.append(told)
+    def keep(event: PinakesError | Others) -> None:
+        if isinstance(event, PinakesError):
+            problems.append(event)
 
     return keep
 
 
-def archive_files_of(paths: Paths, tell: Tell) -> list[str]:
+def archive_files_of(paths: Paths, on_event: OnEvent) -> list[str]:
     """The files, by the names that verbs give them: revisits depend on these.
 
     Raises:
         ConfigError: there is no file at all.
     """
-    names = [place for name in names_of(paths) for place, _ in iter_paths(name, tell)]
+    names = [place for name in names_of(paths) for place, _ in iter_paths(name, on_event)]
     if not names:
         raise ConfigError("no archive files found")
     return names
@@ -92,7 +94,9 @@ class GivenFiles(NamedTuple):
     packages: list[str]
 
 
-def find_files(names: Iterable[str], tell: Tell, *, members_are_read: bool = False) -> GivenFiles:
+def find_files(
+    names: Iterable[str], on_event: OnEvent, *, members_are_read: bool = False
+) -> GivenFiles:
     """The files of these names; a folder or package with none in it is told, too.
 
     `members_are_read`: all members of a package are read, so none of them is skipped.
@@ -100,10 +104,10 @@ def find_files(names: Iterable[str], tell: Tell, *, members_are_read: bool = Fal
     given = GivenFiles([], [])
     for name in list(names):  # all, before a folder is walked: a later one may be no path
         left = LeftOut(members_are_read=members_are_read)
-        found = [path for path, _ in iter_paths(name, tell, left)]
+        found = [path for path, _ in iter_paths(name, on_event, left)]
         given.packages.extend(left.packages)
         if not found:
-            tell(InputRefused("no archive files in it", file=name))
+            on_event(InputRefused("no archive files in it", file=name))
         given.names.extend(found)
     return given
 

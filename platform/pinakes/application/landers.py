@@ -33,10 +33,10 @@ from pinakes.row_store.bulk_text import BulkTable, load_by_puts
 from pinakes.warc.file_progress import Advance
 from pinakes.workers import Died, Workers
 
-from .landing_loop import Answered, Crew, Told
+from .events import Notice
+from .landing_loop import Answered, Crew, IngestEvent
 from .landing_plan import IngestPlan, IngestRequest
 from .parts import rarely_collecting
-from .told import Notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +69,10 @@ def bulk_crew(
     *,
     crawl: str,
     batch_bytes: int,
-    tell: Callable[[Told], None],
+    on_event: Callable[[IngestEvent], None],
 ) -> Iterator[BulkCrew]:
     """A crew that has `crew` publish files, and finishes them in batches."""
-    load = _loader(stores, spool.actor, tell)
+    load = _loader(stores, spool.actor, on_event)
     with spool_folder(spool.actor, stores.space.folder):
         lander = Lander(stores.rows, stores.archive, spool.actor)
 
@@ -151,21 +151,21 @@ class BulkCrew:
         self._done.append((attempt, Answered(problem, counts)))
 
 
-def _loader(stores: Stores, actor: Actor, tell: Callable[[Told], None]) -> Loader:
+def _loader(stores: Stores, actor: Actor, on_event: Callable[[IngestEvent], None]) -> Loader:
     if stores.bulk_loading is None:
         return lambda parts, meanwhile: load_by_puts(stores.rows, parts, meanwhile)
 
     def on_line(line: str) -> None:
-        tell(Notice(line, level="detail"))
+        on_event(Notice(line, level="detail"))
 
     loads = HBaseLoads(stores.bulk_loading(), actor, on_line=on_line)
     # Before anything is landed: so a command that is not there is known at once.
     for name in loads.remove_left():
-        tell(Notice(f"removed leftovers of a load that died: {name}"))
+        on_event(Notice(f"removed leftovers of a load that died: {name}"))
 
     def load(parts: Mapping[BulkTable, Sequence[Path]], meanwhile: Callable[[], None]) -> None:
         size = sum(file.stat().st_size for files in parts.values() for file in files)
-        tell(Notice(f"loading {size:,} bytes of rows"))
+        on_event(Notice(f"loading {size:,} bytes of rows"))
         loads(parts, meanwhile)
 
     return load

@@ -22,7 +22,7 @@ from pinakes.profile import Stores
 from pinakes.warc.file_progress import Advance, no_advance
 
 from .landers import Landers, bulk_crew, landers_for, landings_of
-from .landing_loop import Alone, Crew, IngestLoop, IngestRun, Told
+from .landing_loop import Alone, Crew, IngestEvent, IngestLoop, IngestRun
 from .landing_plan import IngestPlan, IngestRequest
 from .parts import rarely_collecting
 
@@ -30,7 +30,7 @@ from .parts import rarely_collecting
 class Watched(NamedTuple):
     """Who is told of an ingest: of what happens, of bytes that are done, of each report in rows."""
 
-    tell: Callable[[Told], None] = lambda told: None
+    on_event: Callable[[IngestEvent], None] = lambda event: None
     advance: Advance = no_advance
     on_report: Callable[[], None] = lambda: None
 
@@ -88,12 +88,12 @@ def ingest(
                     stores,
                     spool,
                     crawl=plan.crawl,
-                    tell=watched.tell,
+                    on_event=watched.on_event,
                     batch_bytes=request.bulk_bytes,
                 )
                 crew = at_end.enter_context(bulk)
             loop = IngestLoop(
-                crew, landing_run, stores.tally, watched.tell, watched.advance, done=done
+                crew, landing_run, stores.tally, watched.on_event, watched.advance, done=done
             )
             if request.settle_s is not None:
                 loop.watch(lambda: _look(request, loop), request.settle_s)

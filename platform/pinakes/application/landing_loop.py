@@ -22,7 +22,7 @@ from pinakes.ingest.watch import Seen, follow
 from pinakes.warc.file_progress import Advance
 from pinakes.workers import Died
 
-from .told import UNFINISHED, Notice, Others, Skipped
+from .events import UNFINISHED, Notice, Others, Skipped
 
 _BEAT_S = 1.0
 _LONGEST_PAUSE_S = 10.0
@@ -40,7 +40,7 @@ class Arrived(NamedTuple):
         return not self.landed.was_there and not self.landed.records
 
 
-Told = Arrived | Skipped | Others | Notice | PinakesError
+IngestEvent = Arrived | Skipped | Others | Notice | PinakesError
 """What an ingest tells; an error is of a file that did not land."""
 
 
@@ -134,7 +134,7 @@ class IngestLoop:
         crew: Crew,
         landing_run: LandingRun,
         tally: Tally,
-        tell: Callable[[Told], None],
+        on_event: Callable[[IngestEvent], None],
         advance: Advance,
         *,
         done: IngestRun,
@@ -143,7 +143,7 @@ class IngestLoop:
         self._crew = crew
         self._landing_run = landing_run
         self._tally = tally
-        self._tell = tell
+        self._on_event = on_event
         self._advance = advance
         self._busy: dict[str, Attempt] = {}
         self._met_busy: set[str] = set()
@@ -166,7 +166,7 @@ class IngestLoop:
             if self._busy and not waits:
                 waits = True
                 files = count_of(len(self._busy), "file")
-                self._tell(Notice(f"waiting for {files} that other processes are ingesting"))
+                self._on_event(Notice(f"waiting for {files} that other processes are ingesting"))
 
     def watch(self, listing: Callable[[], Iterable[Seen]], settle_s: float) -> None:
         """Land what settles, until a signal raises."""
@@ -188,14 +188,14 @@ class IngestLoop:
         for place in left.unfinished:
             if place not in self._noted:
                 self._noted.add(place)
-                self._tell(Skipped(place, UNFINISHED))
+                self._on_event(Skipped(place, UNFINISHED))
         for refusal in left.refused:
             if str(refusal) not in self._noted:
                 self._noted.add(str(refusal))
                 self._miss(refusal)
         if left.others > self._others:
             self._others = left.others
-            self._tell(Others(left))
+            self._on_event(Others(left))
 
     def _try_busy(self) -> None:
         attempts, self._busy = list(self._busy.values()), {}
@@ -239,7 +239,7 @@ class IngestLoop:
             self._landing_run.landed(outcome)
             self._arrive(Arrived(place, outcome))
         elif isinstance(outcome, Left):
-            self._tell(Skipped(place, outcome.why))
+            self._on_event(Skipped(place, outcome.why))
         elif isinstance(outcome, Busy):
             self._meet_busy(attempt, outcome)
         elif isinstance(outcome, PinakesError):
@@ -250,12 +250,14 @@ class IngestLoop:
         self._busy[place] = attempt
         if place not in self._met_busy:
             self._met_busy.add(place)
-            self._tell(Notice(f"{place}: another process is ingesting it; will check again later"))
-            self._tell(Notice(str(problem), level="detail"))
+            self._on_event(
+                Notice(f"{place}: another process is ingesting it; will check again later")
+            )
+            self._on_event(Notice(str(problem), level="detail"))
 
     def _miss(self, problem: PinakesError) -> None:
         self._done.missed += 1
-        self._tell(problem)
+        self._on_event(problem)
         self._landing_run.missed(problem)
 
     def _arrive(self, arrived: Arrived) -> None:
@@ -267,7 +269,7 @@ class IngestLoop:
             done.bytes += landed.size
             done.captures += landed.captures
             done.unread += arrived.is_unread
-        self._tell(arrived)
+        self._on_event(arrived)
 
 
 def _end_of(died: Died) -> str:

@@ -23,10 +23,10 @@ from pinakes.warc.file_progress import Advance
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
+from .events import Begin, OnProblem
 from .inputs import ArchiveInputs
 from .parts import iter_parts, rarely_collecting
 from .record_inputs import InputFile, RecordInputs, read_records, size_of
-from .told import Begin, OnProblem
 
 if TYPE_CHECKING:
     from pinakes.access.rules import AccessRules
@@ -40,10 +40,10 @@ def write_manifest(
     *,
     jobs: int,
     folder: Path | None,
-    tell: OnProblem,
+    on_event: OnProblem,
     begin: Begin,
 ) -> None:
-    """Write the manifest of files, in their order; `tell` gets what was damaged or refused.
+    """Write the manifest of files, in their order; `on_event` gets what was damaged or refused.
 
     `folder` is for what `jobs` processes write, None the system's.  Raises as `iter_parts`.
     """
@@ -51,20 +51,20 @@ def write_manifest(
         write = partial(_write_part_of_manifest, form)
         for part, problems in iter_parts(names, write, processes=jobs, folder=folder, begin=begin):
             for problem in problems:
-                tell(problem)
+                on_event(problem)
             with part.open("rb") as lines:
                 shutil.copyfileobj(lines, out, 1 << 20)
         return
     advance = begin()
     with rarely_collecting():
         for name in names:
-            _write_lines(inputs.opened(name), form, name, out, tell, advance)
+            _write_lines(inputs.opened(name), form, name, out, on_event, advance)
 
 
 def _write_part_of_manifest(
-    form: ManifestForm, name: str, out: BinaryIO, tell: OnProblem, advance: Advance
+    form: ManifestForm, name: str, out: BinaryIO, on_event: OnProblem, advance: Advance
 ) -> None:
-    _write_lines(open_place(name), form, name, out, tell, advance)
+    _write_lines(open_place(name), form, name, out, on_event, advance)
 
 
 def _write_lines(
@@ -72,14 +72,14 @@ def _write_lines(
     form: ManifestForm,
     name: str,
     out: BinaryIO,
-    tell: OnProblem,
+    on_event: OnProblem,
     advance: Advance,
 ) -> None:
     for piece in iter_manifest_pieces(opened, name, form, advance):
         if isinstance(piece, bytes):
             out.write(piece)
         else:
-            tell(piece)
+            on_event(piece)
 
 
 def iter_cdx(
@@ -114,19 +114,19 @@ def _unsorted_cdx(
         write = partial(_write_part_of_cdx, inputs.inside, columns)
         for part, problems in iter_parts(paths, write, processes=jobs, folder=folder, begin=begin):
             for problem in problems:
-                inputs.tell(problem)
+                inputs.on_event(problem)
             with part.open("rb") as written:
                 for line in written:
                     yield line.rstrip(b"\n")
     else:
         for path in paths:
             records = inputs.records(path, begin())
-            yield from _cdx_of(path, inputs.inside[path], columns, records, inputs.tell)
+            yield from _cdx_of(path, inputs.inside[path], columns, records, inputs.on_event)
     for file in files:
         if not isinstance(file, str):
             inputs.left_out(file)  # tells of them
             stored = iter_stored_cdx_lines(
-                inputs.stores.archive, file, on_unplaced=partial(tell_unplaced, inputs.tell)
+                inputs.stores.archive, file, on_unplaced=partial(report_unplaced, inputs.on_event)
             )
             yield from _formatted(inputs.guarded(stored), columns)
             begin()(size_of(file))
@@ -137,9 +137,9 @@ def _cdx_of(
     name: str,
     columns: str | None,
     records: Iterator[tuple[Source, Record]],
-    tell: OnProblem,
+    on_event: OnProblem,
 ) -> Iterator[bytes]:
-    unplaced = partial(tell_unplaced, tell, path)
+    unplaced = partial(report_unplaced, on_event, path)
     lines = iter_cdx_lines((record for _, record in records), name, on_unplaced=unplaced)
     return _formatted(lines, columns)
 
@@ -155,16 +155,16 @@ def _write_part_of_cdx(
     columns: str | None,
     path: str,
     out: BinaryIO,
-    tell: OnProblem,
+    on_event: OnProblem,
     advance: Advance,
 ) -> None:
-    lines = _cdx_of(path, names[path], columns, read_records(path, tell, advance), tell)
+    lines = _cdx_of(path, names[path], columns, read_records(path, on_event, advance), on_event)
     out.writelines(line + b"\n" for line in lines)
 
 
-def tell_unplaced(tell: OnProblem, file: str, offset: int, why: str) -> None:
+def report_unplaced(on_event: OnProblem, file: str, offset: int, why: str) -> None:
     """Tell of a capture that no index can have."""
-    tell(MalformedRecord(f"{why}: left out", file=file, offset=offset))
+    on_event(MalformedRecord(f"{why}: left out", file=file, offset=offset))
 
 
 def iter_cdx_for_wget(

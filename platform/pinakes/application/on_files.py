@@ -22,8 +22,8 @@ from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.index.external_sort import SortSpace
 
+from .events import Others
 from .inputs import AnyPath, Paths, archive_files_of, names_of
-from .told import Others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class DedupeResult:
         return None if self.discrepancies is None else not self.discrepancies
 
 
-FilesTold = DedupedFile | ProcessCount | Others | PinakesError
+FilesEvent = DedupedFile | ProcessCount | Others | PinakesError
 """What is told: what was decided, then each file; errors are of what took no part."""
 
 
@@ -75,7 +75,7 @@ def dedupe_files(
     seed: str = "",
     min_saving_bytes: int | None = DEFAULT_MIN_SAVING_BYTES,
     temp_dir: AnyPath | None = None,
-    tell: Callable[[FilesTold], None] = lambda told: None,
+    on_event: Callable[[FilesEvent], None] = lambda event: None,
     progress: DedupeProgress = UNWATCHED,
 ) -> DedupeResult:
     """Write archive files anew into a folder, duplicates as revisits, and validate them.
@@ -83,8 +83,9 @@ def dedupe_files(
     `paths` are files (also URLs), and folders and packages of them.  With None for `output`
     nothing is written, and the counts are what would be saved.  The options are those of the
     verb: `compare` with "sha256" takes equal SHA-256 for equal but for a sample (`sample_bytes`,
-    `seed`); records that would save less than `min_saving_bytes` stay full.  `tell` is called with
-    what was decided, each file and each problem, `progress` with steps and bytes that are done.
+    `seed`); records that would save less than `min_saving_bytes` stay full.  `on_event` is
+    called with what was decided, each file and each problem, `progress` with steps and bytes
+    that are done.
     Killed anywhere, the same call ends the work.
 
     Raises:
@@ -106,10 +107,10 @@ def dedupe_files(
     )
     problems: list[PinakesError] = []
 
-    def keep(told: FilesTold) -> None:
-        if isinstance(told, PinakesError):
-            problems.append(told)
-        tell(told)
+    def keep(event: FilesEvent) -> None:
+        if isinstance(event, PinakesError):
+            problems.append(event)
+        on_event(event)
 
     done = dedupe_given(request, None if output is None else Path(output), keep, progress)
     return replace(done, problems=tuple(problems))
@@ -118,16 +119,16 @@ def dedupe_files(
 def dedupe_given(
     request: FilesRequest,
     output: Path | None,
-    tell: Callable[[FilesTold], None],
+    on_event: Callable[[FilesEvent], None],
     progress: DedupeProgress = UNWATCHED,
 ) -> DedupeResult:
     """The same of what is asked for, which may name folders; problems are only told."""
-    request = replace(request, names=archive_files_of(request.names, tell))
+    request = replace(request, names=archive_files_of(request.names, on_event))
     files: list[DedupedFile] = []
     discrepancies = None
-    with FilesRun(request, tell) as run:
+    with FilesRun(request, on_event) as run:
         run.decide(progress)
-        tell(run.decisions.processed)
+        on_event(run.decisions.processed)
         for done in run.write(output, progress):
             file = DedupedFile(
                 file=done.name,
@@ -137,7 +138,7 @@ def dedupe_given(
                 left_full=dict(done.refs.left_full),
             )
             files.append(file)
-            tell(file)
+            on_event(file)
         if output is not None and files:
             with WarcioReader() as warcio:
                 witnesses = Witnesses(second_reader=warcio)

@@ -17,7 +17,7 @@ from pinakes.errors import PinakesError, StoreUnavailable
 from pinakes.warc.file_progress import Advance
 from pinakes.workers import Died, Workers, in_order
 
-from .told import Begin, OnProblem
+from .events import Begin, OnProblem
 
 Write = Callable[[str, BinaryIO, OnProblem, Advance], None]
 """Writes what there is to write of a file."""
@@ -46,15 +46,15 @@ def iter_parts(
     ):
         advance = begin()
 
-        def tell() -> None:
+        def on_event() -> None:
             advance(workers.advanced())
 
         tasks = [(number, files[number], Path(parts, str(number))) for number in order]
-        answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=tell)
+        answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=on_event)
         for part, problems in in_order((task[0], _done(answer)) for task, answer in answers):
             yield part, problems
             part.unlink()
-        tell()
+        on_event()
 
 
 def _done(answer: _Part | Died) -> _Part:

@@ -27,8 +27,8 @@ from pinakes.warc.file_progress import Advance, no_advance
 from pinakes.warc.source import Source
 from pinakes.workers import Died, Workers, in_order
 
+from .events import Begin
 from .inputs import refuse_clashes
-from .told import Begin
 
 LEVEL = 9
 """docs/zstd.md says why."""
@@ -117,13 +117,13 @@ def recompress_files(
     with Workers[_Task, Result](processes, work) as workers:
         advance = begin()
 
-        def tell() -> None:
+        def on_event() -> None:
             advance(workers.advanced())
 
-        answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=tell)
+        answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=on_event)
         results = in_order((number, _done(name, answer)) for (number, name), answer in answers)
         yield from zip(names, results, strict=True)
-        tell()
+        on_event()
 
 
 def _done(name: str, answer: Result | Died) -> Result:

@@ -25,8 +25,8 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
 
-from .inputs import PIPED, ArchiveInputs, Tell, iter_paths
-from .told import OnProblem
+from .events import OnProblem
+from .inputs import PIPED, ArchiveInputs, OnEvent, iter_paths
 
 T = TypeVar("T")
 InputFile = str | FileEntry
@@ -53,17 +53,17 @@ def is_selected(source: Source, record: Record, selection: Selection) -> bool:
 class RecordInputs:
     """The files of these names, and their records; a context manager, which closes the store.
 
-    `tell` gets what cannot be read.
+    `on_event` gets what cannot be read.
     """
 
     def __init__(
         self,
         given: ArchiveInputs,
         open_stores: Callable[[], AbstractContextManager[Stores]],
-        tell: Tell,
+        on_event: OnEvent,
     ) -> None:
         """`given` may hold one that is piped in; it is closed with this."""
-        self.tell = tell
+        self.on_event = on_event
         self.inside: dict[str, str] = {}
         """Of each path, its name below the folder given; the base name of one given alone."""
         self._given = given
@@ -108,7 +108,7 @@ class RecordInputs:
                 self.inside[name] = name
                 yield name
             elif is_at(name) or os.path.lexists(local_path(name)):
-                for path, inside in iter_paths(name, self.tell):
+                for path, inside in iter_paths(name, self.on_event):
                     self.inside[path] = inside
                     yield path
             else:
@@ -153,15 +153,19 @@ class RecordInputs:
         on_fault: OnProblem | None = None,
     ) -> Iterator[tuple[Source, Record]]:
         """See `read_records`; of a file in the store, too."""
-        on_fault = on_fault or self.tell
+        on_fault = on_fault or self.on_event
         if isinstance(file, str):
             opened_by = self._given.opened
-            yield from read_records(file, self.tell, advance, opened=opened_by, on_fault=on_fault)
+            yield from read_records(
+                file, self.on_event, advance, opened=opened_by, on_fault=on_fault
+            )
             return
         name = file.stored_name
         left_out = self.left_out(file)
         with self.stores.archive.open(name) as opened:
-            for source, record in _intact(Source(opened, name=name), self.tell, advance, on_fault):
+            for source, record in _intact(
+                Source(opened, name=name), self.on_event, advance, on_fault
+            ):
                 if record.ordinal not in left_out:
                     yield source, record
 
@@ -169,7 +173,7 @@ class RecordInputs:
         """The ordinals of records that are withdrawn and still there; they are named."""
         name, left_out = file.stored_name, set()
         for row in rows_still_there(self.stores.archive, name, file.withdrawing):
-            self.tell(withdrawn_at(name, row.offset))
+            self.on_event(withdrawn_at(name, row.offset))
             left_out.add(row.ordinal)
         return left_out
 
@@ -178,7 +182,7 @@ class RecordInputs:
         try:
             yield from items
         except (InputRefused, MalformedRecord) as problem:
-            self.tell(problem)
+            self.on_event(problem)
 
 
 def read_records(
@@ -208,17 +212,17 @@ def _intact(
     advance: Callable[[int], None],
     on_fault: OnProblem,
 ) -> Iterator[tuple[Source, Record]]:
-    told = 0
+    event = 0
     for item in iter_naming(iter_records(source, digests=()), source.name, on_fault):
         if isinstance(item, DamagedStretch):
             what = f"{item.reason}: {count_of(item.end - item.offset, 'byte')} left out"
             warn(MalformedRecord(what, file=source.name, offset=item.offset))
         else:
             yield source, item
-        if source.position - told > _STEP_BYTES:
-            advance(source.position - told)
-            told = source.position
-    advance(source.size - told)
+        if source.position - event > _STEP_BYTES:
+            advance(source.position - event)
+            event = source.position
+    advance(source.size - event)
 
 
 def _stored_digest(entry: Entry, algorithm: str) -> Digest | None:

@@ -24,9 +24,9 @@ from pinakes.warc.file_names import base_name
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.source import Source
 
+from .events import OnProblem
 from .file_places import FilePlaces, find_originals, locations_of
 from .inputs import AnyPath, Paths, archive_files_of, problems_into
-from .told import OnProblem
 
 _PASSES = 2
 """Over a file that is rewritten: written, and proven."""

@@ -37,8 +37,8 @@ from pinakes.rewrite.replace import Replacement, watched
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.source import Source
 
+from .events import Notice, Skipped
 from .file_places import FilePlaces, open_files
-from .told import Notice, Skipped
 
 RUN_OF_OTHERS = "refs"
 """What a run is called whose manifest is not a file here."""
@@ -79,12 +79,12 @@ class RefsWritten(NamedTuple):
     refs: RefsCount
 
 
-RefsTold = RefsWritten | Skipped | Notice | PinakesError
+RefsEvent = RefsWritten | Skipped | Notice | PinakesError
 """What is told; an error is of a file that was not written, or of a record that stays full."""
 
 
 def write_revisits(
-    request: RefsRequest, tell: Callable[[RefsTold], None], advance: Advance = no_advance
+    request: RefsRequest, on_event: Callable[[RefsEvent], None], advance: Advance = no_advance
 ) -> RefsCount:
     """Write the files; what went wrong with one of them does not end it.  The sum of all.
 
@@ -101,13 +101,13 @@ def write_revisits(
         duplicates = _read_duplicates(Path(request.manifest), files)
         if not duplicates.places:
             none = "contains no duplicates; `pinakes resolve --process` finds them"
-            tell(Notice(f"{request.manifest}: {none}"))
+            on_event(Notice(f"{request.manifest}: {none}"))
         writer = RevisitWriter(
             OriginalReader(files, duplicates.places).find,
             run=run_name,
             min_saving_bytes=request.min_saving_bytes,
         )
-        batch = _Batch(request, duplicates, writer, tell, advance)
+        batch = _Batch(request, duplicates, writer, on_event, advance)
         if request.output is None and not request.dry_run:
             batch.rewrite_in_place(files)
         else:
@@ -123,14 +123,14 @@ class _Batch:
         request: RefsRequest,
         duplicates: Duplicates,
         writer: RevisitWriter,
-        tell: Callable[[RefsTold], None],
+        on_event: Callable[[RefsEvent], None],
         advance: Advance,
     ) -> None:
         self.total = RefsCount()
         self._request = request
         self._duplicates = duplicates
         self._writer = writer
-        self._tell = tell
+        self._on_event = on_event
         self._advance = advance
 
     def rewrite(self) -> None:
@@ -155,14 +155,14 @@ class _Batch:
                     if rewriting.stage(name, replace):
                         rewriting.add_originals(self._duplicates.lines_of(name))
             for path in rewriting.swap():
-                self._tell(Notice(f"{path}: the old file is in {SUPERSEDED}/"))
+                self._on_event(Notice(f"{path}: the old file is in {SUPERSEDED}/"))
 
     @contextmanager
     def _counted(self, name: str) -> Iterator[tuple[Replacements, RefsCount]]:
         count = RefsCount()
         if not self._duplicates.names_of(name):
             why = "not in the manifest: nothing in it is replaced"
-            self._tell(Skipped(name, why, kind=why))
+            self._on_event(Skipped(name, why, kind=why))
         try:
             lines = self._duplicates.lines_of(name)
             with FileProgress(self._advance, size_at(name) or 0, passes=_PASSES) as done:
@@ -172,12 +172,12 @@ class _Batch:
 
                 yield replace, count
         except (InputRefused, DigestMismatch, Conflict) as problem:
-            self._tell(problem)
+            self._on_event(problem)
             return
         for unreadable in count.problems:
-            self._tell(unreadable)
+            self._on_event(unreadable)
         self.total.add(count)
-        self._tell(RefsWritten(name, count))
+        self._on_event(RefsWritten(name, count))
 
 
 def _read_duplicates(manifest: Path, files: ArchiveFiles) -> Duplicates:

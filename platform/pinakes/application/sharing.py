@@ -27,8 +27,8 @@ from pinakes.shared_index.sorted_set import (
 )
 from pinakes.warc.dates import format_14
 
-from .listing import tell_unplaced
-from .told import OnProblem
+from .events import OnProblem
+from .listing import report_unplaced
 
 
 class SharedWith(NamedTuple):
@@ -121,7 +121,7 @@ def export_sorted_set(
         key,
         crawls_of(stores.rows, collection),
         lambda crawls: iter_lines(
-            stores.rows, stores.archive, crawls, on_unplaced=partial(tell_unplaced, on_problem)
+            stores.rows, stores.archive, crawls, on_unplaced=partial(report_unplaced, on_problem)
         ),
         token=Actor().new_token(),
     )

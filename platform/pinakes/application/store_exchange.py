@@ -21,11 +21,11 @@ from .backups import back_up
 from .exporting import OnProblem, export_crawl, plan_export
 from .inputs import AnyPath, Paths, names_of
 from .landing import Watched, ingest
-from .landing_loop import IngestRun, Told
+from .landing_loop import IngestEvent, IngestRun
 from .landing_plan import IngestPlan, IngestRequest, plan_ingest
 from .store_reading import StoreReading
+from .wacz_events import ImportEvent, ImportRequest, ImportRun, WaczMissed
 from .wacz_landing import import_waczs
-from .wacz_told import ImportRequest, ImportRun, ImportTold, WaczMissed
 
 T = TypeVar("T")
 
@@ -52,12 +52,12 @@ class StoreExchange(StoreReading):
         hook: str | None = None,
         accept_damaged: bool = False,
         jobs: int = 1,
-        tell: Callable[[Told], None] = lambda told: None,
+        on_event: Callable[[IngestEvent], None] = lambda event: None,
         advance: Advance = no_advance,
     ) -> IngestRun:
         """Land archive files, folders of them and packages in a crawl, as `pinakes ingest` does.
 
-        With a `hook` the paths are what this crawler has left, and name the crawl.  `tell` is
+        With a `hook` the paths are what this crawler has left, and name the crawl.  `on_event` is
         called with what became of each file as it is done, `advance` with how many more bytes
         are.  `jobs` are processes, which import `__main__` anew.  Killed anywhere, the same call
         goes on, and each file lands once.
@@ -76,8 +76,8 @@ class StoreExchange(StoreReading):
             accepts_damaged=accept_damaged,
             jobs=jobs,
         )
-        tell, problems = _keeping(tell)
-        watched = Watched(tell=tell, advance=advance)
+        on_event, problems = _keeping(on_event)
+        watched = Watched(on_event=on_event, advance=advance)
         done = ingest(self._stores, request, plan_ingest(request), watched)
         return replace(done, problems=problems)
 
@@ -89,13 +89,13 @@ class StoreExchange(StoreReading):
         import_from: str = "",
         resume: bool = False,
         accept_damaged: bool = False,
-        tell: Callable[[ImportTold], None] = lambda told: None,
+        on_event: Callable[[ImportEvent], None] = lambda event: None,
     ) -> ImportRun:
         """Import WACZ files, each whole or not at all, as `pinakes import-wacz` does.
 
         Paths are WACZ files, folders of them, or manifests; `import_from` says from where
-        manifests may name some.  With `resume` those that failed before are tried again.  `tell`
-        is called with what became of each.  Killed anywhere, the same call goes on.
+        manifests may name some.  With `resume` those that failed before are tried again.
+        `on_event` is called with what became of each.  Killed anywhere, the same call goes on.
 
         Raises:
             ConfigError: a URL holds a user, or `import_from` is none.
@@ -108,8 +108,8 @@ class StoreExchange(StoreReading):
             resume=resume,
             accepts_damaged=accept_damaged,
         )
-        tell, problems = _keeping(tell)
-        return replace(import_waczs(self._stores, request, tell), problems=problems)
+        on_event, problems = _keeping(on_event)
+        return replace(import_waczs(self._stores, request, on_event), problems=problems)
 
     def commit(self, crawl: str) -> Commit:
         """Make an open crawl final, as `pinakes crawl commit` does; again, it changes nothing.
@@ -167,14 +167,14 @@ class StoreExchange(StoreReading):
         return back_up(self._stores, self._configuration, os.fspath(folder), advance=advance)
 
 
-def _keeping(tell: Callable[[T], None]) -> tuple[Callable[[T], None], list[PinakesError]]:
+def _keeping(on_event: Callable[[T], None]) -> tuple[Callable[[T], None], list[PinakesError]]:
     """The same, and where it keeps the problems that it is called with."""
     problems: list[PinakesError] = []
 
-    def keep(told: T) -> None:
-        problem = told.problem if isinstance(told, WaczMissed) else told
+    def keep(event: T) -> None:
+        problem = event.problem if isinstance(event, WaczMissed) else event
         if isinstance(problem, PinakesError):
             problems.append(problem)
-        tell(told)
+        on_event(event)
 
     return keep, problems

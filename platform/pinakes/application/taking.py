@@ -83,7 +83,7 @@ class RecordFilter:
                 pass
         for wanted in sorted(self._wanted, key=str):
             if self._found.isdisjoint(wanted):
-                self._inputs.tell(
+                self._inputs.on_event(
                     MalformedRecord(
                         f"the original {_named(wanted)} is not in these files",
                         kind="originals that are not in these files",
@@ -128,7 +128,7 @@ class RecordFilter:
                 taker.take(source, record)
         except (MalformedRecord, DigestMismatch) as problem:
             self.left_out += 1
-            self._inputs.tell(problem)
+            self._inputs.on_event(problem)
             return
         self.types[record.type] += 1
 
@@ -193,7 +193,7 @@ class Unpacker:
                         try:
                             self._put(file, source, record)
                         except (DigestMismatch, InputRefused, MalformedRecord) as problem:
-                            self._inputs.tell(problem)
+                            self._inputs.on_event(problem)
 
     def _put_record(self, file: InputFile, source: Source, record: Record) -> None:
         """A record as a WARC file of its own, named by its place."""
@@ -244,7 +244,7 @@ class Unpacker:
             return put_file(self._folder, path, record.content_pieces, suffix=time)
         except MalformedRecord as error:
             why = error.__cause__ or error
-            self._inputs.tell(
+            self._inputs.on_event(
                 MalformedRecord(
                     f"{why}: written as it is stored, with .stored behind its name",
                     file=source.name,

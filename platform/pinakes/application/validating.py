@@ -19,9 +19,9 @@ from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.errors import InputRefused
 from pinakes.warc.file_progress import Advance
 
+from .events import OnProblem
 from .file_places import FilePlaces, find_originals, open_files
 from .inputs import total_size
-from .told import OnProblem
 
 
 def size_before(folder: Path) -> int:

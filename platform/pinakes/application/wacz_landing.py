@@ -29,12 +29,12 @@ from pinakes.ingest.wacz.queue import queue_sources, scan_missing, work_off
 from pinakes.ingest.wacz.sources import WaczSource, iter_sources
 from pinakes.profile import Stores
 
+from .events import Notice, notices_of
 from .landers import lander_of
-from .told import Notice, notices_of
-from .wacz_told import (
+from .wacz_events import (
+    ImportEvent,
     ImportRequest,
     ImportRun,
-    ImportTold,
     WaczImported,
     WaczKnown,
     WaczMissed,
@@ -46,23 +46,23 @@ _BATCH = 1000
 
 
 def plan_import(
-    stores: Stores, request: ImportRequest, tell: Callable[[ImportTold], None]
+    stores: Stores, request: ImportRequest, on_event: Callable[[ImportEvent], None]
 ) -> ImportRun:
     """Tell what would be imported, and what is in the queue."""
-    return _Import(stores, request, tell, writes=False).plan()
+    return _Import(stores, request, on_event, writes=False).plan()
 
 
 def import_waczs(
     stores: Stores,
     request: ImportRequest,
-    tell: Callable[[ImportTold], None] = lambda told: None,
+    on_event: Callable[[ImportEvent], None] = lambda event: None,
 ) -> ImportRun:
     """Queue the sources, then work the queue off.  Killed anywhere, the same call goes on.
 
     Raises:
         StoreUnavailable: no row or file can be written; run it again.
     """
-    return _Import(stores, request, tell, writes=True).run()
+    return _Import(stores, request, on_event, writes=True).run()
 
 
 class _Import:
@@ -70,14 +70,14 @@ class _Import:
         self,
         stores: Stores,
         request: ImportRequest,
-        tell: Callable[[ImportTold], None],
+        on_event: Callable[[ImportEvent], None],
         *,
         writes: bool,
     ) -> None:
         self._stores = stores
         self._request = request
         self._trusted = request.trusted
-        self._tell = tell
+        self._on_event = on_event
         self._writes = writes
         self._actor = Actor()
         self._act = self._actor.new_act(VERB)
@@ -101,10 +101,10 @@ class _Import:
                 if there is not None and there.queued is None:
                     self._known(source, there)
                     continue
-                self._tell(source)
+                self._on_event(source)
         for entry in scan_queue(self._stores.rows, self._request.collection):
             state = entry.state(self._actor.now_ms(), self._actor.is_gone)
-            self._tell(WaczQueued(entry, state))
+            self._on_event(WaczQueued(entry, state))
         self._list_missing()
         return self._done
 
@@ -148,12 +148,12 @@ class _Import:
                 left.refused.append(refusal)
             self._any_refused = self._any_refused or bool(left.refused)
             yield from left.refused
-            for told in notices_of(left):
-                self._tell(told)
+            for event in notices_of(left):
+                self._on_event(event)
             if beside.others:
                 what = f"{count_of(beside.others, 'archive file')} beside WACZ files skipped"
                 names = ", ".join(beside.examples)
-                self._tell(Notice(f"{what} (`pinakes ingest` lands them): {names}"))
+                self._on_event(Notice(f"{what} (`pinakes ingest` lands them): {names}"))
 
     def _queue(self) -> None:
         rows, collection = self._stores.rows, self._request.collection
@@ -219,7 +219,7 @@ class _Import:
         if isinstance(outcome, Busy):
             if entry.wacz.place not in self._told:
                 self._told.add(entry.wacz.place)
-                self._tell(Notice(f"{outcome}; will check again later"))
+                self._on_event(Notice(f"{outcome}; will check again later"))
         elif isinstance(outcome, PinakesError):
             self._miss(outcome, entry.wacz.place, queued=True)
         elif outcome.known:
@@ -231,12 +231,12 @@ class _Import:
         for file in imported.files:
             self._landing_run.landed(file)
         self._named.append((imported.crawl, imported.name))
-        told, done = WaczImported(entry, imported), self._done
+        event, done = WaczImported(entry, imported), self._done
         done.imported += 1
         done.bytes += imported.size
-        done.captures += told.captures
-        done.is_well = done.is_well and told.is_well
-        self._tell(told)
+        done.captures += event.captures
+        done.is_well = done.is_well and event.is_well
+        self._on_event(event)
 
     def _known(self, source: WaczSource | QueuedWacz, at: WaczPlace | Imported) -> None:
         self._named.append((at.crawl, at.name))
@@ -253,7 +253,7 @@ class _Import:
             return
         self._done.were_there += 1
         sha256 = at.sha256 if isinstance(at, Imported) else source.sha256
-        self._tell(WaczKnown(source.place, at.crawl, at.name, sha256))
+        self._on_event(WaczKnown(source.place, at.crawl, at.name, sha256))
 
     def _miss(
         self, problem: PinakesError, place: str | None = None, *, queued: bool = False
@@ -261,7 +261,7 @@ class _Import:
         self._done.is_well = False
         self._done.failed += queued
         self._done.refused += not queued
-        self._tell(WaczMissed(problem, place, queued))
+        self._on_event(WaczMissed(problem, place, queued))
         if self._writes:
             self._landing_run.missed(problem)
 
@@ -272,7 +272,7 @@ class _Import:
         if not self._named:
             # An empty answer of a server that has trouble would take everything out.
             text = "the manifests name no WACZ file: nothing is taken for removed"
-            self._tell(Notice(text, level="warning"))
+            self._on_event(Notice(text, level="warning"))
             return
         rows, collection, done = self._stores.rows, self._request.collection, self._done
         named = sort_outside_memory(self._named, space=self._stores.space)
@@ -281,6 +281,6 @@ class _Import:
                 done.missing[missing.crawl] = missing.size
                 if not missing.other_files:
                     done.removable.append(missing.crawl)
-            self._tell(missing)
+            self._on_event(missing)
         if self._writes:
             note_unnamed(rows, collection, done.missing, act=self._act)

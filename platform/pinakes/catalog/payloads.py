@@ -202,9 +202,11 @@ def resolve(rows: RowStore, capture: CaptureRow, revisit: Record) -> Placed:
         likeliest = candidates = _unplaced(rows, capture, declared, wanted_id)
     else:
         raise UnresolvedReference("the revisit names no original", file=_where(capture))
-    # Of a digest that no row knows, the body itself tells.
-    is_told = declared is not None and not any(has_digest(c.facts, declared) for c in likeliest)
-    if likeliest and not is_told and not have_one_body(likeliest):
+    # Where no row has the digest, the body itself decides.
+    body_decides = declared is not None and not any(
+        has_digest(c.facts, declared) for c in likeliest
+    )
+    if likeliest and not body_decides and not have_one_body(likeliest):
         raise UnresolvedReference(
             f"it may mean {len(likeliest)} records of unequal bodies: {uri} of "
             f"{written_date or 'before'}",
@@ -233,9 +235,9 @@ def _unplaced(
     digest = parse_digest(declared)
     found = [c for c in full if has_digest(c.facts, declared)]
     if not found and digest is not None:
-        # Of a digest that rows do not have, the body tells when it is read.
-        is_told = digest.algorithm in INDEXED
-        found = list(full_with_digest(rows, capture, digest)) if is_told else full
+        # Where rows do not have the digest, the body decides when it is read.
+        is_indexed = digest.algorithm in INDEXED
+        found = list(full_with_digest(rows, capture, digest)) if is_indexed else full
     return sorted(found, key=lambda one: one.facts.record_id != wanted_id)
 
 

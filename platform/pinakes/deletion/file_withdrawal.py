@@ -114,8 +114,10 @@ class FileWithdrawer:
         A generation without its sidecar is an older one, and the one that was current had the same.
         """
         entry = read_entry(self._rows, held.archive_file)
-        told = (name for name in holding if self._archive.size(sidecar_name(name)) is not None)
-        rows = (row for name in told for row in iter_sidecar(self._archive, name))
+        with_sidecar = (
+            name for name in holding if self._archive.size(sidecar_name(name)) is not None
+        )
+        rows = (row for name in with_sidecar for row in iter_sidecar(self._archive, name))
         keys = {
             key
             for row in rows

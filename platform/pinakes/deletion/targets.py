@@ -100,8 +100,8 @@ def require_all_found(
             continue
         name, known = entry.stored_name, found.by_collection.get(entry.facts.collection)
         try:
-            told = iter_sidecar(archive, name)
-            lost = {row.row_key for row in told if asked.means(row)} - set(known or ())
+            of_file = iter_sidecar(archive, name)
+            lost = {row.row_key for row in of_file if asked.means(row)} - set(known or ())
         except _SIDECAR_ERRORS as problem:
             if known is None:
                 yield problem

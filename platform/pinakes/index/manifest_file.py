@@ -78,13 +78,13 @@ def iter_manifest_pieces(
     try:
         with opened as source:
             lines = _iter_lines(source, name, form, faults.append)
-            told = 0
+            reported = 0
             while piece := list(islice(lines, _LINES_A_PIECE)):
                 yield "".join([f"{text}\n" for text in map(format_one, piece)]).encode("utf-8")
                 yield from _taken(faults)
-                advance(source.position - told)
-                told = source.position
-            advance(source.size - told)
+                advance(source.position - reported)
+                reported = source.position
+            advance(source.size - reported)
             source.check_unchanged()
     except InputRefused as refusal:
         yield refusal

@@ -243,12 +243,12 @@ def _with_progress(
     advance: Advance | None,
 ) -> Iterator[bytes | memoryview]:
     """The same pieces; calls `advance` in proportion to the bytes written."""
-    told = 0
+    reported = 0
     for piece in pieces:
         yield piece
         if advance is not None:
-            step = min(len(piece), source.size - told)
-            told += step
+            step = min(len(piece), source.size - reported)
+            reported += step
             advance(step)
     if advance is not None:
-        advance(source.size - told)
+        advance(source.size - reported)

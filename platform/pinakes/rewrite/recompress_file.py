@@ -71,9 +71,9 @@ class Recompression:
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Recompression:
+    def from_json(cls, fields: Mapping[str, Any]) -> Recompression:
         """Undo `as_json`."""
-        values = dict(told)
+        values = dict(fields)
         size, sha256 = values.pop("content_bytes"), values.pop("content_sha256")
         for name in ("stretches", "findings", "left_out"):
             values[name] = [Finding(**finding) for finding in values[name]]

@@ -131,7 +131,7 @@ def _count(repair: Repair, result: Repairing, tell: Callable[[RepairNote], None]
     result.left += len(repair.left)
 
     def say(code: str, field: str, before: str, after: str | None) -> None:
-        told = RepairNote(
+        note = RepairNote(
             file=result.file,
             offset=item.offset,
             inner_offset=inner,
@@ -140,7 +140,7 @@ def _count(repair: Repair, result: Repairing, tell: Callable[[RepairNote], None]
             before=before,
             after=after,
         )
-        tell(told)
+        tell(note)
 
     for change in repair.changes:
         say(*change)

@@ -31,7 +31,7 @@ class FileProgress:
         self._passes = passes
         self._ended = 0
         self._furthest = 0
-        self._told = 0
+        self._reported = 0
 
     def reached(self, offset: int) -> None:
         """The file has been read so far; far back from its end, another pass has begun."""
@@ -41,9 +41,9 @@ class FileProgress:
         self._furthest = max(self._furthest, offset)
         passes = min(self._ended, self._passes - 1)
         done = (passes * self._size + min(self._furthest, self._size)) // self._passes
-        if done > self._told:
-            self._advance(done - self._told)
-            self._told = done
+        if done > self._reported:
+            self._advance(done - self._reported)
+            self._reported = done
 
     def __enter__(self) -> FileProgress:
         return self
@@ -56,4 +56,4 @@ class FileProgress:
     ) -> None:
         # One that somebody else is at is counted when it is looked at again.
         if not isinstance(error, Busy):
-            self._advance(self._size - self._told)
+            self._advance(self._size - self._reported)

@@ -155,7 +155,7 @@ class CdxSite:
             # Most answers: lines as they are stored, and few.
             stored := self._index.stored_answer(query, collection, progress)
         ):
-            headers = self._told_of(progress)
+            headers = self._headers_of(progress)
             await send_whole(send, 200, stored, content_type=b"text/x-cdxj", headers=headers)
             return
         pieces = self._index.iter_bytes(query, collection, progress)
@@ -181,12 +181,12 @@ class CdxSite:
                 pieces,
                 content_type=content_type.encode("ascii"),
                 threads=self._threads,
-                headers_at_end=lambda: self._told_of(progress),
+                headers_at_end=lambda: self._headers_of(progress),
             )
         except NoCollection as error:
             await send_line(send, 404, error.message)
 
-    def _told_of(self, progress: AnswerProgress) -> list[tuple[bytes, bytes]]:
+    def _headers_of(self, progress: AnswerProgress) -> list[tuple[bytes, bytes]]:
         """What the headers of an answer say of it."""
         found = []
         left_out = progress.left_out

@@ -38,7 +38,7 @@ class Spools:
     def __init__(self, most_files: int) -> None:
         self._most_files = most_files
         self._kept: OrderedDict[int, IO[bytes]] = OrderedDict()
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self._lock = threading.Lock()
 
     def tell(self, url: str) -> None:
@@ -46,9 +46,9 @@ class Spools:
         parts = urlsplit(url)
         server = f"{parts.scheme}://{parts.netloc}"
         with self._lock:
-            if server in self._told:
+            if server in self._logged:
                 return
-            self._told.add(server)
+            self._logged.add(server)
         logging.getLogger(LOGGER).warning(
             "%s has no byte ranges and sends files whole: each is fetched into a temporary file "
             "(TMPDIR), %d are kept at a time, and others are fetched again when they are read",

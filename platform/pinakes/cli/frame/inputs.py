@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from pinakes.application.inputs import PIPED, ArchiveInputs, Tell, tell_left
+from pinakes.application.inputs import PIPED, ArchiveInputs, OnEvent, report_left_out
 from pinakes.application.record_inputs import RecordInputs
 from pinakes.cli.frame.options import configuration_of, options_of
 from pinakes.config import Configuration
@@ -120,11 +120,11 @@ def archive_inputs_of(arguments: argparse.Namespace, folder: Path | None) -> Arc
     return inputs
 
 
-def record_inputs_of(arguments: argparse.Namespace, tell: Tell) -> RecordInputs:
+def record_inputs_of(arguments: argparse.Namespace, on_event: OnEvent) -> RecordInputs:
     """The same for a verb that reads records, also those of crawls and collections."""
     configuration = configuration_of(arguments)
     given = archive_inputs_of(arguments, configuration.temp_dir)
-    return RecordInputs(given, partial(open_stores, configuration), tell)
+    return RecordInputs(given, partial(open_stores, configuration), on_event)
 
 
 RECORDS = ("WARC|CRAWL", "archive files, folders, WACZ packages, crawls or collections")
@@ -136,7 +136,7 @@ def is_folder_for_tasks(name: str) -> bool:
     return "://" in name and name.endswith("/")
 
 
-def files_below(folder: str, configuration: Configuration, tell: Tell) -> list[str]:
+def files_below(folder: str, configuration: Configuration, on_event: OnEvent) -> list[str]:
     """The archive files of such a folder, by the names that tasks open; skipped files are told.
 
     Raises:
@@ -147,7 +147,7 @@ def files_below(folder: str, configuration: Configuration, tell: Tell) -> list[s
     with open_folder(folder, configuration) as store:
         given = (Input(f"{folder.rstrip('/')}/{name}", name) for name, _ in store.list())
         found = [item.place for each in given for item in sorted_out(each, left)]
-    tell_left(left, tell)
+    report_left_out(left, on_event)
     if not found:
         raise ConfigError("no archive files in this folder", file=folder)
     return found

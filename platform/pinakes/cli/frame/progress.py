@@ -26,12 +26,12 @@ class Progress(Protocol):
 
 def percents(progress: Progress) -> Callable[[float], None]:
     """Tell it of how much is done in all, in percent, and not of how much more."""
-    told = 0
+    reported = 0
 
     def advance(percent: float) -> None:
-        nonlocal told
-        progress.advance(int(percent) - told)
-        told = int(percent)
+        nonlocal reported
+        progress.advance(int(percent) - reported)
+        reported = int(percent)
 
     return advance
 

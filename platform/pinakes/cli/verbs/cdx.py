@@ -6,12 +6,12 @@ import argparse
 
 from pinakes.application.listing import iter_cdx, iter_cdx_for_wget
 from pinakes.application.record_inputs import size_of
+from pinakes.cli.frame.event_printer import EventPrinter, shown_later
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import RECORDS, add_inputs, inputs_of, record_inputs_of
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import write_to
-from pinakes.cli.frame.telling import Telling, shown_later
 from pinakes.errors import ConfigError
 from pinakes.index.cdxj import CDX_9, CDX_11
 from pinakes.index.external_sort import SortSpace
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each capture; captures without URL or date are named, and left out."""
     if console.json:
         raise ConfigError("an index is JSON already with --format cdxj: leave out --json")
-    configuration, tell = configuration_of(arguments), Telling(console)
+    configuration, printer = configuration_of(arguments), EventPrinter(console)
     if arguments.format == _WGET:
         from pinakes.access.rules import parse_rules
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             write_to(arguments.output, lines, console)
         return Exit.DONE
     space = SortSpace(memory_bytes=_SPACE_BYTES, folder=configuration.temp_dir)
-    with record_inputs_of(arguments, tell) as inputs:
+    with record_inputs_of(arguments, printer) as inputs:
         files = list(inputs.files())
         with shown_later(console, "cdx", sum(map(size_of, files))) as begin:
             lines = iter_cdx(
@@ -64,4 +64,4 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 begin=begin,
             )
             write_to(arguments.output, lines, console)
-    return tell.exit()
+    return printer.exit()

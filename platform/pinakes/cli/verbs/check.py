@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from pinakes.application.checking import check_conformance
 from pinakes.application.inputs import find_files, total_size
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit, Repeats
 from pinakes.cli.frame.inputs import add_inputs, archive_inputs_of
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.conformance.rules import Severity
 from pinakes.conformance.table import RULES
@@ -40,17 +40,17 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.rules:
         return _print_rules(console)
     report = _Report(console, Severity[arguments.level.upper()], every=arguments.all)
-    folder, tell = configuration_of(arguments).temp_dir, Telling(console)
+    folder, printer = configuration_of(arguments).temp_dir, EventPrinter(console)
     with archive_inputs_of(arguments, folder) as inputs:
-        given = find_files(inputs.names, tell, members_are_read=True)
+        given = find_files(inputs.names, printer, members_are_read=True)
         with (
             ConformanceCheck(folder, open_file=inputs.opened) as check,
             console.progress("check", total=total_size(given.names)) as progress,
         ):
-            for findings in check_conformance(check, inputs, given, tell, progress.advance):
+            for findings in check_conformance(check, inputs, given, printer, progress.advance):
                 report.take(findings)
             report.summarize(len(check.files), check.records)
-    return tell.exit(Exit.FOUND if report.found else Exit.DONE)
+    return printer.exit(Exit.FOUND if report.found else Exit.DONE)
 
 
 class _Report:

@@ -11,12 +11,12 @@ from typing import Any
 
 from pinakes.application.inputs import find_files, refuse_clashes
 from pinakes.archive_store.located import open_place, output_name, size_at
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.jobs import JobRunner, add_runner, job_request, runner_of, write_files_by_job
 from pinakes.cli.frame.options import add_dry_run, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.errors import ONE_FILE_ONLY, ConfigError, InputRefused, PinakesError
 from pinakes.rewrite.convert import warc_name
 from pinakes.rewrite.convert_file import convert_file, rebuild_file
@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if runner is not None:
         runner.refuse({"--back": back, "--dry-run": dry_run})
         return _by_job(list(inputs_of(arguments)), arguments.output, runner, console)
-    tell, folder = Telling(console), Path(arguments.output)
-    names = find_files(inputs_of(arguments), tell).names
+    printer, folder = EventPrinter(console), Path(arguments.output)
+    names = find_files(inputs_of(arguments), printer).names
     _refuse_clashes(names, back=back)
     if not dry_run:
         _make_folder(folder)
@@ -70,26 +70,28 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                     dry_run=dry_run,
                     advance=progress.advance,
                 )
-            told = result.as_json()
-            _warn(told["arc"], [*told["stretches"], *told["findings"]], console)
-            console.result(told, text=_sentence(told))
-            tell.failed |= bool(result.stretches)
+            result_json = result.as_json()
+            _warn(
+                result_json["arc"], [*result_json["stretches"], *result_json["findings"]], console
+            )
+            console.result(result_json, text=_sentence(result_json))
+            printer.failed |= bool(result.stretches)
         except ONE_FILE_ONLY as problem:
-            tell(problem)
-    return tell.exit()
+            printer(problem)
+    return printer.exit()
 
 
 def _by_job(names: Sequence[str], output: str, runner: JobRunner, console: Console) -> Exit:
     """It verifies whether or not that is asked for."""
     from pinakes.mr_jobs.convert_arc import ConvertArcJob
 
-    def tell(result: Mapping[str, Any]) -> str:
+    def describe(result: Mapping[str, Any]) -> str:
         # The job's report has the stretches.
         _warn(result["arc"], result["findings"], console)
         return _sentence(result)
 
     job = job_request(ConvertArcJob, names, runner)
-    return write_files_by_job(job, output, runner, console, tell, verb="convert")
+    return write_files_by_job(job, output, runner, console, describe, verb="convert")
 
 
 def _make_folder(folder: Path) -> None:

@@ -11,13 +11,13 @@ from pinakes.acts.act import Act
 from pinakes.application.dedupe_workers import executors
 from pinakes.application.deduping import dedupe_runs, forecast, plan_drop, settled
 from pinakes.cli.frame.chain_options import add_trust, trust_of
+from pinakes.cli.frame.event_printer import Steps
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.jobs import job_shown, require_jobs
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of, parsed
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import lines_to
-from pinakes.cli.frame.telling import Steps
 from pinakes.cli.verbs.dedupe_files import dedupe_files, files_request_of
 from pinakes.cli.verbs.dedupe_printing import (
     format_plan,

@@ -6,12 +6,12 @@ import argparse
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pinakes.application.on_files import DedupedFile, DedupeResult, FilesTold, dedupe_given
+from pinakes.application.on_files import DedupedFile, DedupeResult, FilesEvent, dedupe_given
 from pinakes.cli.frame.chain_options import trust_of
+from pinakes.cli.frame.event_printer import EventPrinter, Steps, left_full_text
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Steps, Telling, left_full_text
 from pinakes.cli.verbs.process import describe_decisions
 from pinakes.counts import count_of
 from pinakes.dedupe.decide.counting import ProcessCount
@@ -51,19 +51,19 @@ def dedupe_files(request: FilesRequest, output: Path | None, console: Console) -
 
     None for the folder: say what would be saved, and write nothing.
     """
-    say = Telling(console)
+    say = EventPrinter(console)
 
-    def tell(told: FilesTold) -> None:
-        if isinstance(told, ProcessCount):
-            console.say(describe_decisions(told))
-        elif isinstance(told, DedupedFile):
-            text = f"{printable(told.file)}: {_saved(told, '')}"
-            console.result({"file": told.file, **_counts(told)}, text=text)
+    def show(event: FilesEvent) -> None:
+        if isinstance(event, ProcessCount):
+            console.say(describe_decisions(event))
+        elif isinstance(event, DedupedFile):
+            text = f"{printable(event.file)}: {_saved(event, '')}"
+            console.result({"file": event.file, **_counts(event)}, text=text)
         else:
-            say(told)
+            say(event)
 
     with Steps(console, "dedupe") as steps:
-        done = dedupe_given(request, output, tell, steps)
+        done = dedupe_given(request, output, show, steps)
     _say_done(done, output, console)
     return say.exit() if done.validated is not False else Exit.FOUND
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.dropped import drop_old_words
+from pinakes.cli.frame.event_printer import next_command, store_place
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import next_command, store_place
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.dedupe.run.old_generations import DroppedGeneration

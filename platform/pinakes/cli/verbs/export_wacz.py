@@ -8,10 +8,10 @@ from pathlib import Path
 from pinakes.application.exporting import export_crawl, export_files, plan_export
 from pinakes.application.inputs import GivenFiles, find_files, total_size
 from pinakes.archive_store.local.whole_files import require_absent
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.telling import Telling
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write it, or say what would be written."""
-    configuration, tell = configuration_of(arguments), Telling(console)
+    configuration, printer = configuration_of(arguments), EventPrinter(console)
     target = Path(arguments.output)
     if arguments.output == "-":
         raise ConfigError("-o -: a WACZ file is not written to standard output: name a file")
@@ -55,12 +55,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if any(map(_is_place, arguments.inputs)):
         if arguments.standalone:
             raise ConfigError("--standalone is for crawls: files are written as they are")
-        given = find_files(arguments.inputs, tell)
-        return _export_files(given, target, configuration, arguments.dry_run, console, tell)
+        given = find_files(arguments.inputs, printer)
+        return _export_files(given, target, configuration, arguments.dry_run, console, printer)
     if len(arguments.inputs) > 1:
         raise ConfigError("one crawl at a time; of a file give the path: ./NAME")
     request = ExportRequest(crawl=arguments.inputs[0], standalone=arguments.standalone)
-    return _export(request, target, configuration, arguments.dry_run, console, tell)
+    return _export(request, target, configuration, arguments.dry_run, console, printer)
 
 
 def _is_place(name: str) -> bool:
@@ -74,7 +74,7 @@ def _export_files(
     configuration: Configuration,
     dry_run: bool,
     console: Console,
-    tell: Telling,
+    printer: EventPrinter,
 ) -> Exit:
     if given.packages:
         raise ConfigError(f"{given.packages[0]} is a package already: name archive files")
@@ -85,10 +85,12 @@ def _export_files(
             f"{count_of(len(given.names), 'file')}, {total:,} bytes: would be exported to {target}"
         )
         console.result({"path": str(target), "files": len(given.names)}, text=what)
-        return tell.exit()
+        return printer.exit()
     space = SortSpace(folder=configuration.temp_dir)
     with console.progress("export", total=total) as progress:
-        done = export_files(given.names, target, space, on_problem=tell, advance=progress.advance)
+        done = export_files(
+            given.names, target, space, on_problem=printer, advance=progress.advance
+        )
     console.result(
         {
             "name": target.name,
@@ -101,7 +103,7 @@ def _export_files(
         },
         text=f"{target}: {_contents(done)}; {done.size:,} bytes in all",
     )
-    return tell.exit()
+    return printer.exit()
 
 
 def _export(
@@ -110,23 +112,23 @@ def _export(
     configuration: Configuration,
     dry_run: bool,
     console: Console,
-    tell: Telling,
+    printer: EventPrinter,
 ) -> Exit:
     with open_stores(configuration) as stores:
         if dry_run:
-            report = plan_export(stores, request, target, on_problem=tell)
+            report = plan_export(stores, request, target, on_problem=printer)
         else:
             with console.progress("export") as progress:
                 report = export_crawl(
                     stores,
                     request,
                     target,
-                    on_problem=tell,
+                    on_problem=printer,
                     advance=progress.advance,
                     on_total=progress.set_total,
                 )
     _show(report, target, console)
-    return tell.exit()
+    return printer.exit()
 
 
 def _contents(done: ExportReport | Described) -> str:

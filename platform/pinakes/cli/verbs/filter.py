@@ -12,6 +12,7 @@ from typing import BinaryIO
 from pinakes.application.record_inputs import size_of
 from pinakes.application.taking import RecordFilter
 from pinakes.archive_store.local.whole_files import written_aside
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import (
     RECORDS,
@@ -22,7 +23,6 @@ from pinakes.cli.frame.inputs import (
 )
 from pinakes.cli.frame.options import add_dry_run, add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError
 from pinakes.index.selection import Selection
@@ -50,11 +50,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """One file; what was selected and cannot be copied is named."""
-    selection, tell = selection_of(arguments) or Selection(), Telling(console)
+    selection, printer = selection_of(arguments) or Selection(), EventPrinter(console)
     output: str = arguments.output
     if output.lower().endswith(".zst"):
         raise ConfigError(f"-o {output}: Zstandard is not written: name it .warc.gz, or .warc")
-    with record_inputs_of(arguments, tell) as inputs:
+    with record_inputs_of(arguments, printer) as inputs:
         # Before the new file is there: it may be in a folder that is given.
         files = list(inputs.files())
         total = (1 + arguments.originals) * sum(map(size_of, files))
@@ -64,8 +64,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 work.want_originals(files)
             opened = None if arguments.dry_run else partial(_opened, output, console)
             written = work.write(files, opened, compressed=not output.endswith(".warc"))
-    _tell(work, output, written, console, dry_run=arguments.dry_run)
-    return tell.exit()
+    _print(work, output, written, console, dry_run=arguments.dry_run)
+    return printer.exit()
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def _opened(name: str, console: Console) -> Iterator[BinaryIO]:
         yield out
 
 
-def _tell(
+def _print(
     taken: RecordFilter, output: str, written: int, console: Console, *, dry_run: bool
 ) -> None:
     types = dict(sorted(taken.types.items()))

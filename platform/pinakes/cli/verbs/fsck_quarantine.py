@@ -32,7 +32,7 @@ def accept(file: str, configuration: Configuration, console: Console) -> Exit:
     named = [one._asdict() for one in losses.named]
     console.result(
         {"file": file, "repair": repair, **losses._asdict(), "named": named},
-        text=f"{printable(file)}: accepted: {_told(losses)}{undoing}",
+        text=f"{printable(file)}: accepted: {_describe(losses)}{undoing}",
     )
     if console.json:
         return Exit.DONE
@@ -47,13 +47,13 @@ def accept(file: str, configuration: Configuration, console: Console) -> Exit:
     return Exit.DONE
 
 
-def _told(losses: Losses) -> str:
+def _describe(losses: Losses) -> str:
     """How many records are not there as they were."""
     before = count_of(losses.before, "record")
-    told = f"of {before}, {losses.lost:,} lost, {losses.altered:,} altered"
+    text = f"of {before}, {losses.lost:,} lost, {losses.altered:,} altered"
     if not losses.lost and not losses.altered:
-        told += ": what differs is told by neither sidecar nor rows"
-    return f"{told}; {count_of(losses.new, 'record')} not there before" if losses.new else told
+        text += ": neither sidecar nor rows say what differs"
+    return f"{text}; {count_of(losses.new, 'record')} not there before" if losses.new else text
 
 
 def undo(repair: str, configuration: Configuration, console: Console) -> Exit:

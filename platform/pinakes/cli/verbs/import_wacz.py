@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from pinakes.application.deleting import purge_crawls
+from pinakes.application.wacz_events import ImportRequest, ImportRun
 from pinakes.application.wacz_landing import import_waczs, plan_import
-from pinakes.application.wacz_told import ImportRequest, ImportRun
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.options import (
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     printer = ImportPrinter(console, purges=arguments.purge_removed)
     with open_stores(configuration) as stores:
         act = plan_import if arguments.dry_run else import_waczs
-        done = act(stores, request, printer.tell)
+        done = act(stores, request, printer.on_event)
         printer.removed(done)
         is_well = done.is_well
         if not arguments.dry_run:

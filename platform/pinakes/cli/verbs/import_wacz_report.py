@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pinakes.application.wacz_told import (
+from pinakes.application.wacz_events import (
+    ImportEvent,
     ImportRun,
-    ImportTold,
     WaczImported,
     WaczKnown,
     WaczMissed,
     WaczQueued,
 )
 from pinakes.catalog.wacz_rows import FAILED
+from pinakes.cli.frame.event_printer import EventPrinter, next_command, store_place
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling, next_command, store_place
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.ingest.wacz.queue import MissingCrawl
@@ -26,24 +26,24 @@ class ImportPrinter:
         self._console = console
         self._purges = purges
 
-    def tell(self, told: ImportTold) -> None:
+    def on_event(self, event: ImportEvent) -> None:
         """Print it, and flush."""
-        if isinstance(told, WaczSource):
-            self._would_import(told)
-        elif isinstance(told, WaczQueued):
-            self._queued(told)
-        elif isinstance(told, WaczImported):
-            self._imported(told)
-        elif isinstance(told, WaczKnown):
-            self._known(told)
-        elif isinstance(told, WaczMissed):
-            text = str(told.problem)
-            is_named = told.place is None or told.place in text
-            self._console.warn(told.problem if is_named else f"{told.place}: {text}")
-        elif isinstance(told, MissingCrawl):
-            (self._missing if told.is_whole else self._missing_in_part)(told)
+        if isinstance(event, WaczSource):
+            self._would_import(event)
+        elif isinstance(event, WaczQueued):
+            self._queued(event)
+        elif isinstance(event, WaczImported):
+            self._imported(event)
+        elif isinstance(event, WaczKnown):
+            self._known(event)
+        elif isinstance(event, WaczMissed):
+            text = str(event.problem)
+            is_named = event.place is None or event.place in text
+            self._console.warn(event.problem if is_named else f"{event.place}: {text}")
+        elif isinstance(event, MissingCrawl):
+            (self._missing if event.is_whole else self._missing_in_part)(event)
         else:
-            Telling(self._console)(told)
+            EventPrinter(self._console)(event)
         self._console.flush()
 
     def _would_import(self, source: WaczSource) -> None:
@@ -53,8 +53,8 @@ class ImportPrinter:
             text=f"{printable(source.place)} -> {into}",
         )
 
-    def _queued(self, told: WaczQueued) -> None:
-        entry, state = told
+    def _queued(self, event: WaczQueued) -> None:
+        entry, state = event
         why = f": {entry.failure.why}" if entry.failure and state == FAILED else ""
         times = f" {count_of(entry.failure.attempts, 'time')}" if entry.failure else ""
         self._console.result(
@@ -70,9 +70,9 @@ class ImportPrinter:
             text=f"{printable(entry.wacz.place)}: {state}{times}{printable(why)}",
         )
 
-    def _imported(self, told: WaczImported) -> None:
+    def _imported(self, event: WaczImported) -> None:
         """It was imported just now; names the files of it that hold no record."""
-        entry, imported = told
+        entry, imported = event
         name = printable(f"{imported.crawl}/{imported.name}")
         if not imported.has_archives:
             self._console.warn(f"{name}: no archive file in it: only its other members are stored")
@@ -98,14 +98,14 @@ class ImportPrinter:
                 "sha256": imported.sha256,
                 "bytes": imported.size,
                 "files": count,
-                "captures": told.captures,
+                "captures": event.captures,
             },
             text=f"{into}: imported, {imported.size:,} bytes, {count_of(count, 'file')}, "
-            f"{count_of(told.captures, 'capture')}",
+            f"{count_of(event.captures, 'capture')}",
         )
 
-    def _known(self, told: WaczKnown) -> None:
-        place, crawl, name, sha256 = told
+    def _known(self, event: WaczKnown) -> None:
+        place, crawl, name, sha256 = event
         self._console.result(
             {
                 "wacz": place,

@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         open_stores(configuration, tally=tally) as stores,
     ):
         with ExitStack() as shown:
-            watched = Watched(tell=lambda told: say(told, console), on_report=job.write)
+            watched = Watched(on_event=lambda event: say(event, console), on_report=job.write)
             if not arguments.watch:
                 progress = shown.enter_context(console.progress("ingest", total=plan.size))
                 watched = watched._replace(advance=progress.advance)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pinakes.application.landing_loop import Arrived, IngestRun, Told
+from pinakes.application.events import notices_of
+from pinakes.application.landing_loop import Arrived, IngestEvent, IngestRun
 from pinakes.application.landing_plan import IngestPlan
-from pinakes.application.told import notices_of
+from pinakes.cli.frame.event_printer import EventPrinter, next_command, store_place
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling, next_command, store_place
 from pinakes.config import Configuration
 from pinakes.counts import count_of
 from pinakes.errors import InputRefused, PinakesError
@@ -16,14 +16,14 @@ from pinakes.ingest.landed import KEPT_ERRORS
 NOTHING_FOUND = "nothing to ingest: no archive files found"
 
 
-def say(told: Told, console: Console) -> None:
+def say(event: IngestEvent, console: Console) -> None:
     """Print it, and flush: a watch goes on for days, and its reader waits."""
-    if isinstance(told, Arrived):
-        _say_landed(told, console)
-    elif isinstance(told, PinakesError):
-        console.warn(told)
+    if isinstance(event, Arrived):
+        _say_landed(event, console)
+    elif isinstance(event, PinakesError):
+        console.warn(event)
     else:
-        Telling(console)(told)
+        EventPrinter(console)(event)
     console.flush()
 
 
@@ -53,8 +53,8 @@ def _say_landed(arrived: Arrived, console: Console) -> None:
 
 def say_plan(plan: IngestPlan, console: Console) -> Exit:
     """What would land, and what would be refused."""
-    told: list[Told] = [*notices_of(plan.left), *plan.left.refused]
-    for one in told:
+    event: list[IngestEvent] = [*notices_of(plan.left), *plan.left.refused]
+    for one in event:
         say(one, console)
     if plan.is_empty:
         console.warn(NOTHING_FOUND)

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Iterable, Mapping
 
 from pinakes.catalog.presplits import sampled_splits
+from pinakes.cli.frame.event_printer import next_command, store_place
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of, number_to, options_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.telling import next_command, store_place
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.tables import FoundSchema, schema_drift

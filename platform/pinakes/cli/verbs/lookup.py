@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from pinakes.catalog.lookup import DEFAULT_LIMIT, FoundCaptures, answer_all
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of, parsed
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.cli.verbs.captures import (
     capture_line,
     capture_object,
@@ -60,15 +60,15 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     Raises:
         ConfigError: for a query that was meant as a digest, and is none.
     """
-    limit, tell = limit_of(arguments) or DEFAULT_LIMIT, Telling(console)
+    limit, printer = limit_of(arguments) or DEFAULT_LIMIT, EventPrinter(console)
     with open_stores(configuration_of(arguments)) as stores:
         for queries in _batches(inputs_of(arguments), limit):
             for answer in answer_all(stores.rows, queries, limit=limit):
                 if isinstance(answer, InputRefused):
-                    tell(answer)
+                    printer(answer)
                 else:
                     console.result(_as_object(answer), text=_as_text(answer))
-    return tell.exit()
+    return printer.exit()
 
 
 def _batches(names: Iterable[str], limit: int) -> Iterator[list[str]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from pinakes.application.record_counts import SIZE_CLASSES, Count, RecordCounts, ordered
 from pinakes.application.record_inputs import InputFile, RecordInputs, is_selected
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import (
     RECORDS,
@@ -17,7 +18,6 @@ from pinakes.cli.frame.inputs import (
 )
 from pinakes.cli.frame.options import add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.counts import count_of
 from pinakes.index.selection import Entry, RecordField, Selection, fields_of
 
@@ -47,10 +47,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each record, or tables."""
-    selection, tell = selection_of(arguments), Telling(console)
+    selection, printer = selection_of(arguments), EventPrinter(console)
     counts = RecordCounts() if arguments.stats else None
     fields = fields_of(arguments.fields) if arguments.fields is not None else ()
-    with record_inputs_of(arguments, tell) as inputs:
+    with record_inputs_of(arguments, printer) as inputs:
         for file in inputs.files():
             if fields:
                 _print_fields(inputs, file, selection, fields, console)
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                     console.result(_as_object(entry) if console.json else _line(entry))
     if counts is not None:
         console.result(counts.as_json(), text="\n".join(_tables(counts)))
-    return tell.exit()
+    return printer.exit()
 
 
 def _print_fields(

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 from pinakes.application.inputs import iter_paths, total_size
 from pinakes.application.listing import write_manifest
+from pinakes.cli.frame.event_printer import EventPrinter, shown_later
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import (
     add_inputs,
@@ -27,7 +28,6 @@ from pinakes.cli.frame.jobs import (
 from pinakes.cli.frame.options import configuration_of, options_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
-from pinakes.cli.frame.telling import Telling, shown_later
 from pinakes.errors import ConfigError
 from pinakes.index.manifest_file import ALGORITHMS, ManifestForm
 
@@ -76,15 +76,17 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         keep_empty=arguments.empty == "keep",
         now=datetime.now(timezone.utc),
     )
-    output, tell, runner = arguments.output, Telling(console), runner_of(arguments)
+    output, printer, runner = arguments.output, EventPrinter(console), runner_of(arguments)
     if runner is not None:
         runner.refuse({"--json": console.json, "-j": arguments.jobs})
-        return tell.exit(_list_by_job(inputs_of(arguments), form, output, runner, console, tell))
+        return printer.exit(
+            _list_by_job(inputs_of(arguments), form, output, runner, console, printer)
+        )
     configuration = configuration_of(arguments)
     with archive_inputs_of(arguments, configuration.temp_dir) as inputs:
         given = list(inputs.names)  # all, before a folder is walked: a later line may be no path
-        names = [path for name in given for path, _ in iter_paths(name, tell)]
-        if not names and not tell.failed:
+        names = [path for name in given for path, _ in iter_paths(name, printer)]
+        if not names and not printer.failed:
             console.warn("nothing to list: no archive files found")
         with (
             output_file(output, console) as out,
@@ -97,10 +99,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 out,
                 jobs=configuration.jobs,
                 folder=configuration.temp_dir,
-                tell=tell,
+                on_event=printer,
                 begin=begin,
             )
-    return tell.exit()
+    return printer.exit()
 
 
 def _list_by_job(
@@ -109,7 +111,7 @@ def _list_by_job(
     output: str,
     runner: JobRunner,
     console: Console,
-    tell: Telling,
+    printer: EventPrinter,
 ) -> Exit:
     from pinakes.mr_jobs.manifest import ManifestJob, form_options
 
@@ -119,9 +121,9 @@ def _list_by_job(
             file
             for name in names
             for file in (
-                files_below(name, runner.configuration, tell)
+                files_below(name, runner.configuration, printer)
                 if is_folder_for_tasks(name)
-                else (path for path, _ in iter_paths(name, tell))
+                else (path for path, _ in iter_paths(name, printer))
             )
         ]
     if not names:

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         manifest = ManifestInput(manifests, console, progress)
         lines = process_lines(manifest, count=count, resources=resources, space=space)
         write_lines(lines, output, console)
-    _tell(arguments.stats, count, console)
+    _print(arguments.stats, count, console)
     return Exit.SOME_FAILED if manifest.failed else Exit.DONE
 
 
@@ -76,11 +76,11 @@ def _process_by_job(
     if not runner.print_only:
         count = ProcessCount()
         add_processed(count, report)
-        _tell(stats, count, console)
+        _print(stats, count, console)
     return report_job(report, console)
 
 
-def _tell(stats: str | None, count: ProcessCount, console: Console) -> None:
+def _print(stats: str | None, count: ProcessCount, console: Console) -> None:
     write_stats(stats, count.as_json(), console)
     console.say(describe_decisions(count))
 

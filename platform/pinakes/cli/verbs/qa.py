@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import (
     Action,
@@ -16,7 +17,6 @@ from pinakes.cli.frame.options import (
     options_of,
 )
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.cli.verbs import qa_export, qa_review, qa_run, qa_train
 from pinakes.cli.verbs.qa_pages import (
     add_pages,
@@ -58,7 +58,7 @@ def _configure_sample(parser: argparse.ArgumentParser) -> None:
 def _sample(choice: PageChoice, configuration: Configuration, console: Console) -> Exit:
     found = []
     with open_stores(configuration) as stores:
-        for drawn in drawn_pages(stores, choice, Telling(console)):
+        for drawn in drawn_pages(stores, choice, EventPrinter(console)):
             found.append(drawn)
             console.result(_as_object(drawn), text=_line(drawn))
     console.say(f"{count_of(len(found), 'page')}")

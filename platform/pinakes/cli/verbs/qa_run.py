@@ -8,12 +8,12 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.jobs import require_jobs
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import percents
-from pinakes.cli.frame.telling import Telling
 from pinakes.cli.verbs.qa_pages import add_pages, choice_of, name_missing
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError, InputRefused
@@ -148,7 +148,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             plan,
             choice,
             look,
-            tell=Telling(console),
+            on_event=EventPrinter(console),
             on_answer=lambda answer: _say(answer, console),
             around=pages_shown,
         )
@@ -159,8 +159,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _say_done(done: RunDone, console: Console, *, across: bool) -> None:
-    told = [verdict for verdict in Verdict if across or verdict is not Verdict.BY_BROWSER]
-    found = ", ".join(f"{done.verdicts[verdict]:,} {verdict.value}" for verdict in told)
+    shown = [verdict for verdict in Verdict if across or verdict is not Verdict.BY_BROWSER]
+    found = ", ".join(f"{done.verdicts[verdict]:,} {verdict.value}" for verdict in shown)
     console.say(
         f"{count_of(len(done.drawn), 'page')}; pairs: {found}; "
         f"pages judged by an earlier run: {done.judged_before:,}"

@@ -11,6 +11,7 @@ from pinakes.application.sharing import (
     import_crawls,
     import_sorted_set,
 )
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import (
     action_parsers,
@@ -20,7 +21,6 @@ from pinakes.cli.frame.options import (
     options_of,
 )
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.cli.verbs.redis_printing import say_exported, say_imported
 from pinakes.counts import count_of
 from pinakes.dedupe.decide.policy import parse_policies
@@ -75,7 +75,7 @@ _WORDS = {
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write to the Redis, or read it."""
-    configuration, tell = configuration_of(arguments), Telling(console)
+    configuration, printer = configuration_of(arguments), EventPrinter(console)
     collection, crawls = arguments.collection, tuple(arguments.crawl or ())
     of_pywb, writes = arguments.crawler == PYWB, arguments.action == "export"
     for name in ("crawl", "spelling", "digests") if of_pywb else ("key",):
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     key = key_of(arguments.key or KEY, collection)
     with open_stores(configuration) as stores, open_server(configuration.redis) as server:
         if of_pywb and writes:
-            lines = export_sorted_set(stores, server, collection, key, on_problem=tell)
+            lines = export_sorted_set(stores, server, collection, key, on_problem=printer)
             console.result(
                 {"key": key.decode(), "lines": lines.lines, "taken_out": lines.taken_out},
                 text=f"{printable(key.decode())}: {count_of(lines.lines, 'line')} written, "
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         elif of_pywb:
             dry_run = arguments.dry_run
             count = import_sorted_set(
-                stores, server, collection, key, on_problem=tell, dry_run=dry_run
+                stores, server, collection, key, on_problem=printer, dry_run=dry_run
             )
             console.result(
                 {"key": key.decode(), "lines": count},
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             say_exported(done, collection, console)
         else:
             for one in import_crawls(
-                stores, server, collection, crawls, on_problem=tell, dry_run=arguments.dry_run
+                stores, server, collection, crawls, on_problem=printer, dry_run=arguments.dry_run
             ):
                 say_imported(one, console)
-    return tell.exit()
+    return printer.exit()

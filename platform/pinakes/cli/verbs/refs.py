@@ -9,18 +9,18 @@ from typing import Any
 from pinakes.application.inputs import find_files, total_size
 from pinakes.application.revisits import (
     RUN_OF_OTHERS,
+    RefsEvent,
     RefsRequest,
-    RefsTold,
     RefsWritten,
     write_revisits,
 )
 from pinakes.cli.frame.chain_options import add_places, places_of
+from pinakes.cli.frame.event_printer import EventPrinter, left_full_text
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.jobs import JobRunner, add_runner, job_request, runner_of, write_files_by_job
 from pinakes.cli.frame.options import add_dry_run, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling, left_full_text
 from pinakes.counts import count_of
 
 _TO_COUNT = "min_saving_bytes"
@@ -66,9 +66,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return _by_job(_request_of(arguments, names), runner, console)
     if arguments.output is None:  # a folder may have superseded/ in it by now
         return _write(_request_of(arguments, list(inputs_of(arguments))), console)
-    tell = Telling(console)
-    given = find_files(inputs_of(arguments), tell)
-    return tell.exit(_write(_request_of(arguments, given.names), console))
+    printer = EventPrinter(console)
+    given = find_files(inputs_of(arguments), printer)
+    return printer.exit(_write(_request_of(arguments, given.names), console))
 
 
 def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RefsRequest:
@@ -84,18 +84,18 @@ def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RefsRequ
 
 
 def _write(request: RefsRequest, console: Console) -> Exit:
-    say = Telling(console)
+    say = EventPrinter(console)
 
-    def tell(told: RefsTold) -> None:
-        if isinstance(told, RefsWritten):
-            counts = told.refs.as_json()
-            text = _sentence(printable(told.file), counts)
-            console.result({"file": told.file, **counts}, text=text)
+    def show(event: RefsEvent) -> None:
+        if isinstance(event, RefsWritten):
+            counts = event.refs.as_json()
+            text = _sentence(printable(event.file), counts)
+            console.result({"file": event.file, **counts}, text=text)
         else:
-            say(told)
+            say(event)
 
     with console.progress("refs", total=total_size(request.names)) as progress:
-        total = write_revisits(request, tell, progress.advance)
+        total = write_revisits(request, show, progress.advance)
     console.say(_sentence("all files", total.as_json()))
     return say.exit()
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from pinakes.application.inputs import find_files, refuse_clashes
 from pinakes.archive_store.local.files import make_folder
 from pinakes.archive_store.located import output_name, size_at
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.options import add_dry_run, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.counts import count_of
 from pinakes.errors import ONE_FILE_ONLY
 from pinakes.rewrite.header_mends import REMOVED
@@ -34,8 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each change, each error that is left, and each file."""
     folder = Path(arguments.output)
-    tell = Telling(console)
-    given = find_files(inputs_of(arguments), tell)
+    printer = EventPrinter(console)
+    given = find_files(inputs_of(arguments), printer)
     by_target: dict[str, list[str]] = {}
     for name in given.names:
         by_target.setdefault(output_name(name), []).append(name)
@@ -49,29 +49,29 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         except ONE_FILE_ONLY as problem:
             console.warn(problem)
             complete = False
-    return tell.exit(Exit.DONE if complete else Exit.SOME_FAILED)
+    return printer.exit(Exit.DONE if complete else Exit.SOME_FAILED)
 
 
 def _repair(name: str, folder: Path, console: Console, *, dry_run: bool) -> bool:
     """Whether nothing is left that is wrong."""
 
-    def tell(told: RepairNote) -> None:
-        console.result(told.as_json(), text=_line(told))
+    def show(event: RepairNote) -> None:
+        console.result(event.as_json(), text=_line(event))
 
     with console.progress(f"repairing {base_name(name)}", total=size_at(name)) as progress:
-        result = repair_file(name, folder, tell, dry_run=dry_run, advance=progress.advance)
+        result = repair_file(name, folder, show, dry_run=dry_run, advance=progress.advance)
     console.result(result.as_json(), text=_sentence(result))
     return not result.left
 
 
-def _line(told: RepairNote) -> str:
-    inside = f"+{told.inner_offset}" if told.inner_offset else ""
-    place = f"{told.file}:{told.offset}{inside}: {told.code}: "
-    if told.after is None:
-        return printable(f"{place}left as it is: {told.before}")
-    field = f"{told.field}: " if told.field else ""
-    before = told.before or "(none)"
-    after = "(removed)" if told.field and told.after == REMOVED else told.after
+def _line(event: RepairNote) -> str:
+    inside = f"+{event.inner_offset}" if event.inner_offset else ""
+    place = f"{event.file}:{event.offset}{inside}: {event.code}: "
+    if event.after is None:
+        return printable(f"{place}left as it is: {event.before}")
+    field = f"{event.field}: " if event.field else ""
+    before = event.before or "(none)"
+    after = "(removed)" if event.field and event.after == REMOVED else event.after
     return printable(f"{place}{field}{before} -> {after}")
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from pinakes.application.inputs import find_files
 from pinakes.application.restoring import RestoringFiles
 from pinakes.cli.frame.chain_options import add_locations, places_of
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.jobs import add_runner, job_request, runner_of, write_files_by_job
 from pinakes.cli.frame.options import add_dry_run, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,10 +56,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         names = list(inputs_of(arguments))
         job = job_request(RestoreJob, names, runner, originals=places.folder)
         return write_files_by_job(job, arguments.output, runner, console, _sentence, verb="restore")
-    tell = Telling(console)
+    printer = EventPrinter(console)
     restoring = RestoringFiles(
-        find_files(inputs_of(arguments), tell).names,
-        tell,
+        find_files(inputs_of(arguments), printer).names,
+        printer,
         places=places,
         index=Path(arguments.cdx) if arguments.cdx else None,
         foreign=foreign,
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             if foreign:
                 result["foreign"] = file.foreign
             console.result(result, text=_sentence(result))
-    return tell.exit()
+    return printer.exit()
 
 
 def _sentence(result: Mapping[str, Any]) -> str:

@@ -6,10 +6,10 @@ import argparse
 
 from pinakes.application.backups import restore
 from pinakes.backup.restoring import RestoreReport
+from pinakes.cli.frame.event_printer import next_command
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import next_command
 from pinakes.cli.verbs.backup import moment, verify
 from pinakes.config import Configuration
 from pinakes.counts import count_of
@@ -29,10 +29,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return verify(arguments.source, configuration, console)
     with console.progress("restore", unit="files") as progress:
         report = restore(configuration, arguments.source, advance=progress.advance)
-    return _tell(report, configuration, console)
+    return _print(report, configuration, console)
 
 
-def _tell(report: RestoreReport, configuration: Configuration, console: Console) -> Exit:
+def _print(report: RestoreReport, configuration: Configuration, console: Console) -> Exit:
     for settled in report.settled:
         console.result(
             {"code": settled.code, "file": settled.file, "message": settled.message},

@@ -73,14 +73,14 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         url, groups = stack.enter_context(bound_sockets(host, port, processes))
         with open_stores(configuration):
             pass  # what is wrong with them is said once, here
-        told = {"url": url}
+        addresses = {"url": url}
         if replays:
-            told["replay"] = stack.enter_context(
+            addresses["replay"] = stack.enter_context(
                 replaying(command, _local(url, host), host, arguments.replay, console.warn)
             )
-            configuration = replace(configuration, replay_url=told["replay"])
+            configuration = replace(configuration, replay_url=addresses["replay"])
         opened = partial(open_site, configuration, hosts, tokens)
-        console.result(told, text="\n".join(told.values()))
+        console.result(addresses, text="\n".join(addresses.values()))
         console.flush()
         if processes == 1:
             with opened() as application:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pinakes.application.record_inputs import size_of
 from pinakes.application.taking import Unpacker
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import (
     RECORDS,
@@ -18,7 +19,6 @@ from pinakes.cli.frame.inputs import (
 )
 from pinakes.cli.frame.options import add_raw, add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError
 from pinakes.index.selection import Selection
@@ -42,11 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A file for each body or record, and an index of them."""
-    selection, tell = selection_of(arguments) or Selection(), Telling(console)
+    selection, printer = selection_of(arguments) or Selection(), EventPrinter(console)
     folder = Path(arguments.output)
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"-o {folder} is a file: name a folder")
-    with record_inputs_of(arguments, tell) as inputs:
+    with record_inputs_of(arguments, printer) as inputs:
         # Before there are new files: the folder may be one that is given.
         files = list(inputs.files())
         work = Unpacker(
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             work.unpack(files, selection, progress.advance)
     say = console.say if console.json else console.result
     say(_text(folder, work.counts))
-    return tell.exit()
+    return printer.exit()
 
 
 def _text(folder: Path, counts: Counter[str]) -> str:

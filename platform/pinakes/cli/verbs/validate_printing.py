@@ -8,9 +8,9 @@ from typing import Any
 
 from pinakes.application.file_places import FilePlaces, find_originals
 from pinakes.application.inputs import find_files, total_size
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.dedupe.copy.reference_check import check_set
 from pinakes.dedupe.references.outcomes import INDEXED, OUTCOMES
 from pinakes.dedupe.validate.folders import Validation
@@ -63,12 +63,12 @@ def check_references(
 ) -> Exit:
     """A line for each reference of these files that does not resolve."""
     outcomes: dict[str, int] = {}
-    tell = Telling(console)
-    files = find_files(refs, tell).names
+    printer = EventPrinter(console)
+    files = find_files(refs, printer).names
     further = find_originals(places, files)
     with console.progress("references", total=total_size(files)) as progress:
         for found in check_set(
-            files, further=further, index=index, advance=progress.advance, on_refused=tell
+            files, further=further, index=index, advance=progress.advance, on_refused=printer
         ):
             outcomes[found.outcome] = outcomes.get(found.outcome, 0) + 1
             if found.outcome not in _REACHED:
@@ -81,7 +81,7 @@ def check_references(
                 )
     total = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
     console.say(f"references: {total or 'none'}")
-    return tell.exit(Exit.DONE if outcomes.keys() <= _REACHED else Exit.FOUND)
+    return printer.exit(Exit.DONE if outcomes.keys() <= _REACHED else Exit.FOUND)
 
 
 def validation_text(result: Validation) -> str:

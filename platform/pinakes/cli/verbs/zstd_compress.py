@@ -20,6 +20,7 @@ from pinakes.application.recompressing import (
 )
 from pinakes.archive_store.local.files import make_folder
 from pinakes.archive_store.located import open_place
+from pinakes.cli.frame.event_printer import EventPrinter, shown_later
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, files_below, inputs_of, is_folder_for_tasks
 from pinakes.cli.frame.jobs import (
@@ -32,7 +33,6 @@ from pinakes.cli.frame.jobs import (
 )
 from pinakes.cli.frame.options import add_dry_run, configuration_of, options_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.telling import Telling, shown_later
 from pinakes.cli.verbs.zstd_printing import say_findings, sentence, sizes, too_little
 from pinakes.cli.verbs.zstd_stored import recompress_crawls
 from pinakes.errors import ConfigError, InputRefused, PinakesError
@@ -106,7 +106,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     runner = _runner_of(arguments)
     if arguments.output is not None and arguments.again:
         raise ConfigError("--again is for crawls: with -o, files in any compression are written")
-    to, min_saving, tell = compression_of(arguments), min_saving_of(arguments), Telling(console)
+    to, min_saving, printer = (
+        compression_of(arguments),
+        min_saving_of(arguments),
+        EventPrinter(console),
+    )
     form, inputs = to.form(), inputs_of(arguments)
     if arguments.output is None:
         return recompress_crawls(
@@ -122,10 +126,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         )
     folder = Path(arguments.output)
     if runner is not None:
-        names = _names(list(inputs), runner, tell)
+        names = _names(list(inputs), runner, printer)
         names = without_clashes(names, None if runner.stored else folder, form.form)
-        return tell.exit(_by_job(names, arguments.output, form, min_saving, runner, console))
-    names = without_clashes(find_files(inputs, tell).names, folder, form.form)
+        return printer.exit(_by_job(names, arguments.output, form, min_saving, runner, console))
+    names = without_clashes(find_files(inputs, printer).names, folder, form.form)
     if not (arguments.plan or arguments.dry_run):
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"-o {folder} is not a folder")
@@ -145,10 +149,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         with closing(results):
             for name, result in results:
                 if isinstance(result, PinakesError):
-                    tell(result)
+                    printer(result)
                     continue
                 say_findings(result, name, console)
-                tell.failed |= bool(result.stretches)
+                printer.failed |= bool(result.stretches)
                 if result.outcome == TOO_LITTLE:
                     left += 1
                 else:
@@ -158,7 +162,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         console.say(f"{sizes(before, after)} in all")
     if left:
         console.say(too_little(left, min_saving))
-    return tell.exit()
+    return printer.exit()
 
 
 def compression_of(arguments: argparse.Namespace) -> CompressionChoice:
@@ -201,13 +205,13 @@ def _runner_of(arguments: argparse.Namespace) -> JobRunner | None:
     return runner
 
 
-def _names(inputs: Sequence[str], runner: JobRunner, tell: Telling) -> Sequence[str]:
+def _names(inputs: Sequence[str], runner: JobRunner, printer: EventPrinter) -> Sequence[str]:
     """The files of these inputs, which may be folders."""
     if runner.stored:
         return inputs
-    given = find_files((name for name in inputs if not is_folder_for_tasks(name)), tell)
+    given = find_files((name for name in inputs if not is_folder_for_tasks(name)), printer)
     for folder in filter(is_folder_for_tasks, inputs):
-        given.names.extend(files_below(folder, runner.configuration, tell))
+        given.names.extend(files_below(folder, runner.configuration, printer))
     return given.names
 
 
@@ -230,7 +234,7 @@ def _by_job(
 
     left = 0
 
-    def tell(line: Mapping[str, Any]) -> str:
+    def describe(line: Mapping[str, Any]) -> str:
         nonlocal left
         result = Recompression.from_json(line)
         left += result.outcome == TOO_LITTLE
@@ -238,7 +242,7 @@ def _by_job(
             console.warn(PinakesError(finding.message, file=result.file, offset=finding.offset))
         return sentence(result)
 
-    done = write_files_by_job(job, output, runner, console, tell, verb="zstd")
+    done = write_files_by_job(job, output, runner, console, describe, verb="zstd")
     if left:
         console.say(too_little(left, min_saving))
     return done

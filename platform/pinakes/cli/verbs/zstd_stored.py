@@ -95,8 +95,8 @@ def recompress_crawls(
             say_findings(result, result.file, console)
             summary.problems += bool(result.stretches)
             kept = crawls.forms[collection].dictionary
-            told = {**result.as_json(), "collection": collection, "dictionary": kept}
-            console.result(told, text=sentence(result))
+            values = {**result.as_json(), "collection": collection, "dictionary": kept}
+            console.result(values, text=sentence(result))
     _say_sum(summary, console, min_saving, only_says=only_says)
     return Exit.SOME_FAILED if summary.problems else Exit.DONE
 

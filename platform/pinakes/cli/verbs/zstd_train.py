@@ -12,11 +12,11 @@ from pinakes.application.record_inputs import InputFile, RecordInputs, size_of
 from pinakes.archive_store.local.whole_files import require_absent, written_aside
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.kept_dictionaries import keep_dictionary
+from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import RECORDS, add_inputs, record_inputs_of
 from pinakes.cli.frame.options import add_dry_run, add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.telling import Telling
 from pinakes.dictionaries.samples import Sampler
 from pinakes.dictionaries.savings import Measurement, Saving, best_of, measure_sizes
 from pinakes.errors import ConfigError, InputRefused
@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     target = Path(arguments.output)
     _check_target(target)
     keep: str | None = arguments.keep
-    tell = Telling(console)
-    with record_inputs_of(arguments, tell) as inputs:
+    printer = EventPrinter(console)
+    with record_inputs_of(arguments, printer) as inputs:
         if keep is not None:
             known = {crawl.facts.collection for crawl in scan_crawls(inputs.stores.rows)}
             if keep not in known:
@@ -70,10 +70,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 kept = keep_dictionary(archive, keep, best.dictionary, token=token).name
             with written_aside(target) as out:
                 out.write(best.dictionary)
-    _tell(target, savings, best, console, dry_run=arguments.dry_run)
+    _print(target, savings, best, console, dry_run=arguments.dry_run)
     if kept is not None:
         console.say(f"kept as {kept}")
-    return tell.exit()
+    return printer.exit()
 
 
 def _check_target(target: Path) -> None:
@@ -123,7 +123,7 @@ def _measure(sampler: Sampler, files: int, level: int, console: Console) -> list
     return savings
 
 
-def _tell(
+def _print(
     target: Path, savings: Sequence[Saving], best: Saving | None, console: Console, *, dry_run: bool
 ) -> None:
     """What was chosen and why."""

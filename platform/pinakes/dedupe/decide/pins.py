@@ -128,7 +128,7 @@ class _Search:
         self._algorithms = set(map(_algorithm, self._digests))
         self._answering: dict[str, _Captures] = {}
         self._showing: dict[str, _Captures] = {}
-        self._untold: dict[str, _Captures] = {}
+        self._unknown: dict[str, _Captures] = {}
 
     def see(self, address: Address) -> None:
         """Take the next capture of this urlkey, in order of time."""
@@ -141,7 +141,7 @@ class _Search:
         if shown in self._digests:
             self._showing.setdefault(shown, []).append((second, address.number))
         for algorithm in self._algorithms.difference(map(_algorithm, answers)):
-            self._untold.setdefault(algorithm, []).append((second, address.number))
+            self._unknown.setdefault(algorithm, []).append((second, address.number))
 
     def found(self) -> set[int]:
         """The numbers of the lines that these requests mean.
@@ -149,7 +149,7 @@ class _Search:
         Stretches first, each once: very many revisits may mean the same very many captures.
         """
         found = {number for at in self._at.values() for number in at.numbers}
-        untold: dict[str, int] = {}
+        unknown: dict[str, int] = {}
         seconds: set[tuple[str, str]] = set()
         for request in self._requests:
             exact = self._at[request.wanted_second]
@@ -164,13 +164,13 @@ class _Search:
             if exact.algorithms is None or algorithm in exact.algorithms:
                 # What names a date may mean a later capture that is nearest to it.
                 until = request.own_second if request.wanted_second is None else _LAST_SECOND
-                captures = self._untold.get(algorithm, [])
+                captures = self._unknown.get(algorithm, [])
                 end = bisect_right(captures, (until, _AFTER_ALL))
-                untold[algorithm] = max(end, untold.get(algorithm, 0))
+                unknown[algorithm] = max(end, unknown.get(algorithm, 0))
             same = self._answering.get(digest, [])
             seconds.update((digest, second) for second in _meant(same, request))
-        for algorithm, end in untold.items():
-            found.update(number for _, number in self._untold.get(algorithm, [])[:end])
+        for algorithm, end in unknown.items():
+            found.update(number for _, number in self._unknown.get(algorithm, [])[:end])
         for digest, second in seconds:
             found.update(_in_second(self._answering[digest], second))
         return found

@@ -108,7 +108,7 @@ class Collection:
             names = sorted(self.entries) if needs_all else rewritten
             rows = (
                 (name, self._landing_of(self.entries[name]), row)
-                for name in self._half_told(names, advance)
+                for name in self._half_noted(names, advance)
                 for row in self.sidecar_rows(name)
             )
             look_around = needs_all and bool(rewritten)
@@ -117,7 +117,7 @@ class Collection:
                 self._survey.want_unaddressable(name, self.sidecar_rows(name))
         return self._survey
 
-    def _half_told(self, names: Iterable[str], advance: Advance) -> Iterator[str]:
+    def _half_noted(self, names: Iterable[str], advance: Advance) -> Iterator[str]:
         for name in names:
             yield name
             self._surveyed.add(name)

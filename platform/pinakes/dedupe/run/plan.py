@@ -136,14 +136,14 @@ def plan_dedupe(
     )
     decided = resolve_and_process(lines, None, decisions)
     with collection.open_files() as files:
-        _forecast(plan, collection, request, _told(decided, request, decided_on), files)
+        _forecast(plan, collection, request, _files_decided(decided, request, decided_on), files)
     if fraction >= 1.0:
         rows = (row for name in sorted(collection.entries) for row in collection.sidecar_rows(name))
         plan.same_entities = count_same_entities(rows)
     return plan
 
 
-def _told(
+def _files_decided(
     lines: Iterable[ManifestLine],
     request: DedupeRequest,
     decided_on: Callable[[ManifestLine], None] | None,

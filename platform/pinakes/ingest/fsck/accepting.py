@@ -125,45 +125,45 @@ class RecordsBefore:
     def losses(self, now: Iterable[SidecarRow]) -> Losses:
         """Compare with the records that were read now.  Memory: some numbers for each record."""
         if self.has_sidecar:
-            return find_losses(map(_told, self.rows()), map(_told, now))
+            return find_losses(map(_stated, self.rows()), map(_stated, now))
         captures = (
-            _told(without_decision(row) if row.is_replaced else row)
+            _stated(without_decision(row) if row.is_replaced else row)
             for row in now
             if row.row_key is not None
         )
-        return find_losses(self._told_by_rows(), captures)
+        return find_losses(self._stated_by_rows(), captures)
 
-    def _told_by_rows(self) -> Iterator[StatedRecord]:
+    def _stated_by_rows(self) -> Iterator[StatedRecord]:
         keys = (name.key for name in self.row_names() if name.table == "captures")
         for batch in in_batches(keys):
             for capture in readable_captures(self._rows, batch).values():
-                yield _told_by(capture.facts)
+                yield _stated_by(capture.facts)
 
 
 def find_losses(before: Iterable[StatedRecord], now: Iterable[StatedRecord]) -> Losses:
     """Which records are not there any more as they were, in any order."""
     whole: Counter[int] = Counter()
     by_name: Counter[int] = Counter()
-    for told in now:
-        whole[told.number] += 1
-        by_name[told.name_number] += 1
+    for stated in now:
+        whole[stated.number] += 1
+        by_name[stated.name_number] += 1
     count = 0
     missed: list[int] = []
     first: list[StatedRecord] = []
-    for told in before:
+    for stated in before:
         count += 1
-        name = told.name_number
-        if whole[told.number] > 0:
-            whole[told.number] -= 1
+        name = stated.name_number
+        if whole[stated.number] > 0:
+            whole[stated.number] -= 1
             by_name[name] -= 1
             continue
         missed.append(name)
         if len(first) < _MOST_NAMED:
-            first.append(told)
+            first.append(stated)
     altered = [_take(by_name, name) for name in missed]
     named = (
-        LostRecord(told.ordinal, told.record_id, told.target_uri, told.date, is_there)
-        for told, is_there in zip(first, altered, strict=False)
+        LostRecord(stated.ordinal, stated.record_id, stated.target_uri, stated.date, is_there)
+        for stated, is_there in zip(first, altered, strict=False)
     )
     there = sum(altered)
     return Losses(count, len(missed) - there, there, by_name.total(), tuple(named))
@@ -184,17 +184,17 @@ class RowsInOrder:
     def __init__(self, rows: Callable[[], Iterator[SidecarRow]], archive_file: str) -> None:
         """`rows` gives them, twice."""
         self._archive_file = archive_file
-        self._left = Counter(_told(row).name_number for row in rows())
+        self._left = Counter(_stated(row).name_number for row in rows())
         self._rows = rows()
         self._keys: dict[bytes, bytes] = {}
 
     def of(self, row: SidecarRow) -> SidecarRow | None:
         """That of this record, with its number now; None: it is not known."""
-        wanted = _told(row).name_number
+        wanted = _stated(row).name_number
         if self._left[wanted] <= 0:
             return None
         for one in self._rows:
-            number = _told(one).name_number
+            number = _stated(one).name_number
             self._left[number] -= 1
             if number == wanted:
                 return self._renumbered(one, row.ordinal)
@@ -221,7 +221,7 @@ def is_whole(findings: Iterable[str]) -> bool:
     return UNREADABLE.isdisjoint(findings)
 
 
-def _told(row: SidecarRow) -> StatedRecord:
+def _stated(row: SidecarRow) -> StatedRecord:
     whole = not is_unread(row)
     size = row.payload_size if row.payload_size is not None else row.content_length
     sha256 = format_digest("sha256", row.sha256) if row.sha256 is not None and whole else None
@@ -241,7 +241,7 @@ def _told(row: SidecarRow) -> StatedRecord:
     )
 
 
-def _told_by(facts: CaptureFacts) -> StatedRecord:
+def _stated_by(facts: CaptureFacts) -> StatedRecord:
     whole = is_whole(facts.findings)
     return StatedRecord(
         facts.ordinal,

@@ -30,7 +30,7 @@ def still_here(name: str, count: int) -> FsckFinding:
     )
 
 
-def told_rows(some: Sequence[CellDifference]) -> str:
+def describe_rows(some: Sequence[CellDifference]) -> str:
     """How many rows, and cells of others, are missing."""
     captures = {one.key for one in some if one.column == CaptureFacts.COLUMN}
     digests = sum(1 for one in some if one.column == DigestEntry.COLUMN)
@@ -44,7 +44,7 @@ def rows_missing(captures: int, digests: int) -> str:
     return f"without a row: {count_of(captures, 'capture')}, {count_of(digests, 'digest')}"
 
 
-def told_differences(code: str, some: Sequence[CellDifference]) -> str:
+def describe_differences(code: str, some: Sequence[CellDifference]) -> str:
     """How many cells are wrong, and the first."""
     examples = "; ".join(
         f"{one.column.decode('utf-8', 'replace')} of {_name(one.key)} {one.what}"

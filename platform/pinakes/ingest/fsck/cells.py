@@ -30,7 +30,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .accounts import Account
-from .cell_findings import SidecarAmiss, still_here, told_differences, told_rows
+from .cell_findings import SidecarAmiss, describe_differences, describe_rows, still_here
 from .cell_writing import CellChange, CellWriter
 from .compare import CellDifference, FileNow, compare_capture, decoded, expected_cells, shown
 from .file_facts import FileFactsCheck, LandedAgain
@@ -261,7 +261,9 @@ class FullFileCheck:
         *,
         is_known: bool,
     ) -> FsckFinding:
-        message = told_rows(some) if code == "rows-missing" else told_differences(code, some)
+        message = (
+            describe_rows(some) if code == "rows-missing" else describe_differences(code, some)
+        )
         changes = [_change(one, digests) for one in some]
         return FsckFinding(
             code=code,

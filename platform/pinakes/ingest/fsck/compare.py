@@ -157,7 +157,7 @@ def _compare(
         if names:
             is_place = cls is Location or names.keys() <= _PLACE
             code = "location" if is_place else "cell"
-            yield CellDifference(code, key, column, _told(names), value)
+            yield CellDifference(code, key, column, _describe(names), value)
 
 
 def _differing(known: Cell, wanted: Cell, stands: Row) -> dict[str, tuple[object, object]]:
@@ -187,7 +187,7 @@ def _compare_marks(stands: Row, value: bytes, file: FileNow) -> Iterator[CellDif
     elif mark is None:
         what = "is missing"
     else:
-        what = _told(_differing(mark, wanted, stands))
+        what = _describe(_differing(mark, wanted, stands))
     yield CellDifference("cell", stands.key, DedupeMark.COLUMN, what, value, wanted.run)
 
 
@@ -220,7 +220,7 @@ def _judge_withdrawn(
         what = "of a withdrawn capture cannot be read"
     else:
         names = _differing(known, wanted, stands)
-        what = _told({name: names[name] for name in _WITHDRAWN if name in names})
+        what = _describe({name: names[name] for name in _WITHDRAWN if name in names})
     if what:
         code, column = "cell", CaptureFacts.COLUMN
         yield CellDifference(code, stands.key, column, what, is_known=False)
@@ -243,7 +243,7 @@ def _may_be(column: bytes, file: FileNow) -> bool:
     return is_number and 1 <= int(number) <= max(file.last, file.current.number) + 1
 
 
-def _told(names: Mapping[str, tuple[object, object]]) -> str:
+def _describe(names: Mapping[str, tuple[object, object]]) -> str:
     return ", ".join(
         f"{name} is {shown(there)}, the file says {shown(said)}"
         for name, (there, said) in names.items()

@@ -89,7 +89,7 @@ class FileFactsCheck:
                 what = "its facts and those of its first generation are of other bytes"
                 yield self._finding(what, None)
         if facts != self._facts:
-            yield self._finding(_told(self._facts, facts), {FileFacts.COLUMN: facts})
+            yield self._finding(_describe(self._facts, facts), {FileFacts.COLUMN: facts})
         elif sum(facts.records.values()) != sum(self._landed.types.values()):
             yield self._finding("the file has another number of records than when it landed", None)
         if first is None:
@@ -156,7 +156,7 @@ class FileFactsCheck:
         )
 
 
-def _told(there: FileFacts, said: FileFacts) -> str:
+def _describe(there: FileFacts, said: FileFacts) -> str:
     names = ("size", "sha256", "format", "compression", "captures", "damaged", "records", "errors")
     name = next(one for one in names if getattr(there, one) != getattr(said, one))
     return f"{name} is {shown(getattr(there, name))}, the file says {shown(getattr(said, name))}"

@@ -231,8 +231,8 @@ class StoredFileMender:
             )
 
         if self.is_accepted:
-            told = before.rows if before.has_sidecar or is_first else by_rows
-            known = RowsInOrder(told, self._entry.archive_file)
+            rows = before.rows if before.has_sidecar or is_first else by_rows
+            known = RowsInOrder(rows, self._entry.archive_file)
             return read_accepted(self._archive, self._entry, known, act_time_ms=act_time_ms)
         if is_first:
             return read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)

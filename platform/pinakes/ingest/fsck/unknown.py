@@ -88,7 +88,7 @@ class UnknownFiles:
                 )
             elif left.has_landed:
                 self.lost.add(place.archive_file)
-                message = f"{size}: {_told(left)}; do not move it away: {self._way_back(place)}"
+                message = f"{size}: {_describe(left)}; do not move it away: {self._way_back(place)}"
             else:
                 message = f"{what}move it away"
         return FsckFinding(code="unknown-file", file=stored.name, message=message)
@@ -153,7 +153,7 @@ class UnknownFiles:
         return f"{again}, {then}; then {archive_file} has its bytes, and it can go"
 
 
-def _told(left: _Left) -> str:
+def _describe(left: _Left) -> str:
     words = "its row in the catalogue is lost"
     if left.captures:
         words += f", but not those of {count_of(left.captures, 'capture')} in it"

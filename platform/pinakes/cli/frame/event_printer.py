@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from types import TracebackType
 
-from pinakes.application.told import Begin, Notice, Others, Skipped
+from pinakes.application.events import Begin, Notice, Others, Skipped
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress, SilentProgress
@@ -18,24 +18,24 @@ from pinakes.errors import PinakesError
 from pinakes.warc.file_progress import Advance
 
 
-class Telling:
+class EventPrinter:
     """Says what it is called with; `failed` is whether an error was among it."""
 
     def __init__(self, console: Console) -> None:
         self.failed = False
         self._console = console
 
-    def __call__(self, told: PinakesError | Skipped | Others | Notice) -> None:
+    def __call__(self, event: PinakesError | Skipped | Others | Notice) -> None:
         """Name a problem, or a file that is left; say how many files are no archive files."""
-        if isinstance(told, PinakesError):
-            self._console.warn(told)
+        if isinstance(event, PinakesError):
+            self._console.warn(event)
             self.failed = True
-        elif isinstance(told, Skipped):
-            self._console.warn(f"{told.place}: {told.why}", kind=told.kind)
-        elif isinstance(told, Others):
-            self._say_others(told)
+        elif isinstance(event, Skipped):
+            self._console.warn(f"{event.place}: {event.why}", kind=event.kind)
+        elif isinstance(event, Others):
+            self._say_others(event)
         else:
-            self._say(told)
+            self._say(event)
 
     def exit(self, rest: Exit = Exit.DONE) -> Exit:
         """Of a verb whose other work ended so."""

@@ -14,7 +14,7 @@ from pinakes.ingest.wacz.importing import Imported
 from pinakes.ingest.wacz.queue import MissingCrawl
 from pinakes.ingest.wacz.sources import WaczSource, is_manifest
 
-from .told import Notice, Others, Skipped
+from .events import Notice, Others, Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class WaczMissed(NamedTuple):
     is_queued: bool
 
 
-ImportTold = (
+ImportEvent = (
     WaczSource
     | WaczQueued
     | WaczImported
