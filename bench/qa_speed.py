@@ -125,7 +125,7 @@ class Sided:
     def look(self, page: int, folder: Path) -> tuple[LoadedSnapshot, float]:
         """A page, and the seconds that it took; an incomplete one ends the bench."""
         began = time.perf_counter()
-        looked = self.side.look(f"{SITE}/{page}", MOMENT, folder / "images")
+        looked = self.side.visit(f"{SITE}/{page}", MOMENT, folder / "images")
         took = time.perf_counter() - began
         snapshot = looked.loaded.snapshot
         if snapshot.outcome is not Outcome.COMPLETE or snapshot.image is None:

@@ -10,7 +10,7 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; a s
 - `digest_job`: the steps of `resolve_collisions` by digest; `content_job`: the steps of
   `flag_duplicates` by content; `revisits_job`: the common part of `write_revisits` and
   `write_generations`, which does the same in the store
-- `commit_copy`: two jobs, `copy_look` and `copy_files`, and the renames after them
+- `commit_copy`: two jobs, `copy_check` and `copy_files`, and the renames after them
 - `store_tasks`: the jobs of a dedupe run; `job_counts`: their counts, in the form of the verbs
 - `recompress_generations` does in the store what `recompress` does with files; `recompress_tasks`:
   these jobs of an act; `form_options`: the form that both write

@@ -36,8 +36,8 @@ from pinakes.dedupe.validate.folders import sort_out
 from pinakes.dedupe.validate.receipt import Receipt, ReceiptFile
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
+from pinakes.mr_jobs.copy_check import SOURCE, STANDING, TARGET, CopyCheckJob
 from pinakes.mr_jobs.copy_files import CopyFilesJob
-from pinakes.mr_jobs.copy_look import SOURCE, STANDING, TARGET, CopyLookJob
 from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.writing_job import clear_aside, clear_left, require_place, tags, token_of
 from pinakes.profile import open_folder
@@ -112,7 +112,7 @@ def run_commit_copy(
     ):
         was = _Files(request.source, dict(source.list()))
         now = _Files(request.target, dict(target.list()))
-        steps = _plan(request, was, now, partial(run, CopyLookJob))
+        steps = _plan(request, was, now, partial(run, CopyCheckJob))
         for step in steps:
             kept = None if step.state == DONE else str(step.superseded)
             line = {"file": step.facts.name, "state": step.state, "superseded": kept}
@@ -135,18 +135,18 @@ def run_commit_copy(
 
 
 def _plan(
-    request: CopyRequest, was: _Files, now: _Files, look: Callable[[list[Line]], list[Any]]
+    request: CopyRequest, was: _Files, now: _Files, check: Callable[[list[Line]], list[Any]]
 ) -> list[Step]:
     """The steps, originals first, after all checks."""
     lines = [*_worth_a_look(request.receipt, was, now)]
-    edges, references = _take(look(lines), was, now)
+    edges, references = _take(check(lines), was, now)
     steps = plan_steps(was, now, request.receipt, today=request.today)
     outside = led_outside(references)
     if outside:
         gone = {facts.before_name for facts in request.receipt.files} | steps.keys()
         standing = sort_out(sorted(now.sizes), now.folder).archives.values()
         more = [[STANDING, name, now.describe(name)] for name in standing if name not in gone]
-        edges, references = _take(look(lines + more), was, now)
+        edges, references = _take(check(lines + more), was, now)
     refuse_dangling(sorted(references), outside)
     return [steps[name] for name in originals_first(list(steps), edges)]
 

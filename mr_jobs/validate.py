@@ -19,10 +19,10 @@ from pinakes.dedupe.references.values import FoundReferences
 from pinakes.dedupe.validate.file_pairs import (
     Discrepancy,
     FilesComparison,
-    Witnesses,
+    Observers,
     compare_files,
 )
-from pinakes.dedupe.validate.folders import astray, without_counterpart
+from pinakes.dedupe.validate.folders import unresolved_reference, without_counterpart
 from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.index.external_sort import Spool
@@ -130,8 +130,8 @@ class ValidateJob(ArchiveJob):
             found.discrepancies.append(without_counterpart(pair.name, is_missing=is_missing))
             return
         with self.task.opened(pair.before) as before, self.task.opened(pair.after) as after:
-            witnesses = Witnesses(second_reader=self._warcio)
-            compare_files(before, after, references, found, witnesses=witnesses)
+            observers = Observers(second_reader=self._warcio)
+            compare_files(before, after, references, found, observers=observers)
             if self.options.sums:
                 facts = {
                     "name": pair.name,
@@ -164,7 +164,7 @@ class ValidateJob(ArchiveJob):
             return
         for reference in arriving_references(values):
             self.task.count(f"{REFERENCES}{reference.outcome}")
-            if (discrepancy := astray(reference)) is not None:
+            if (discrepancy := unresolved_reference(reference)) is not None:
                 self.task.count(FOUND)
                 yield None, _text(discrepancy)
 

@@ -42,7 +42,7 @@ from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
 from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Snapshot
-from pinakes.qa.views.side import LookResult, load_snapshot
+from pinakes.qa.views.side import Visit, load_snapshot
 
 SEED = 22
 LEAST_SEEN = 150
@@ -69,14 +69,14 @@ class _Side:
         """What is looked at from now on."""
         self._page, self.first = (site, page), None
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         """See `views.side.Side`."""
         assert self._page is not None
         site, page = self._page
         self._shown.show(site, page.records)
         snapshot = self._session.capture(url, pins=Pins(clock=MOMENT), folder=folder)
         self.first = self.first or snapshot
-        return LookResult(load_snapshot(snapshot, folder), None, 0)
+        return Visit(load_snapshot(snapshot, folder), None, 0)
 
     def asked(self) -> dict[str, Any]:
         """What the last look asked for, and is there."""

@@ -174,11 +174,11 @@ class _Sheet:
         height: float,
         behind: Sequence[float] | None = None,
     ) -> None:
-        look = {"color": self._palette.bars[colour], "label": title, "zorder": 2}
+        style = {"color": self._palette.bars[colour], "label": title, "zorder": 2}
         if self._upright:
-            self._axes.bar(places, values, width=height, bottom=behind, **look)
+            self._axes.bar(places, values, width=height, bottom=behind, **style)
         else:
-            self._axes.barh(places, values, height=height, left=behind, **look)
+            self._axes.barh(places, values, height=height, left=behind, **style)
 
     def note(self, place: float, value: float, words: str) -> None:
         self._axes.annotate(

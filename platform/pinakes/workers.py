@@ -109,10 +109,10 @@ class Workers(Generic[Task, Answer]):
 
     def __enter__(self) -> Workers[Task, Answer]:
         for number in range(self._count):
-            self._hire(self._first, number)
+            self._start(self._first, number)
         return self
 
-    def _hire(self, context: ForkContext | SpawnContext, number: int) -> None:
+    def _start(self, context: ForkContext | SpawnContext, number: int) -> None:
         ours, theirs = context.Pipe()
         others: list[Connection] = []
         if isinstance(context, ForkContext):  # else what it is given is all that it has of ours
@@ -190,7 +190,7 @@ class Workers(Generic[Task, Answer]):
         worker.connection.close()
         worker.process.join()
         code = worker.process.exitcode
-        self._hire(multiprocessing.get_context("spawn"), worker.number)
+        self._start(multiprocessing.get_context("spawn"), worker.number)
         return Died(-code if code is not None and code < 0 else None)
 
     def __exit__(

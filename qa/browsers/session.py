@@ -1,7 +1,7 @@
 """A browser that stays open, and is replaced when it dies, is killed, or has shown many pages.
 
-The shell around `looking`: starts a browser by its name, reads the clock, has a scratch folder,
-kills a browser that takes too long.
+The shell around `snapshot_builder`: starts a browser by its name, reads the clock, has a scratch
+folder, kills a browser that takes too long.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pinakes.extras import missing_extra
 from pinakes.qa.browsers.browser_list import Driver, Installed, browser_named, installed
 from pinakes.qa.browsers.chromium import ChromiumTab, PipedChromium
 from pinakes.qa.browsers.kept import keep_image
-from pinakes.qa.browsers.looking import SnapshotBuilder
 from pinakes.qa.browsers.page_scripts import Limits, Pins, pinning, script
 from pinakes.qa.browsers.processes import Guard, killed_after
+from pinakes.qa.browsers.snapshot_builder import SnapshotBuilder
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Proxy, Tab, Viewport
 from pinakes.qa.snapshot import Outcome, Snapshot
 
@@ -103,7 +103,7 @@ class Session:
             viewport_height=self._viewport.height,
         )
         keep = partial(keep_image, folder)
-        look = SnapshotBuilder(
+        builder = SnapshotBuilder(
             tab,
             blank,
             limits=self._limits,
@@ -115,7 +115,7 @@ class Session:
         )
         with killed_after(tab.process_session, self._limits.page_s) as struck:
             try:
-                return look.take()
+                return builder.take()
             except (BrowserGone, PageRefused) as error:
                 why = (
                     f"killed after {self._limits.page_s:g} s"
@@ -123,8 +123,8 @@ class Session:
                     else f"the browser is gone: {error}"[:300]
                 )
         self.close()
-        reasons = (*look.snapshot.reasons, why)
-        return replace(look.snapshot, outcome=Outcome.CUT_OFF, reasons=reasons)
+        reasons = (*builder.snapshot.reasons, why)
+        return replace(builder.snapshot, outcome=Outcome.CUT_OFF, reasons=reasons)
 
     def close(self) -> None:
         """End the browser, and remove what it wrote."""

@@ -1,7 +1,7 @@
 """The port to a browser: one page at a time, in clean storage, and the browser's events.
 
 Adapters: `chromium` (over the DevTools protocol, by Selenium or by a pipe), `firefox`,
-`webkitgtk`.  `looking` uses it, and `session` keeps it alive.
+`webkitgtk`.  `snapshot_builder` uses it, and `session` keeps it alive.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ def words_of(text: str) -> list[str]:
 
 def _share(text: str) -> float:
     """The share of the non-ASCII letters that look like text in a wrong encoding."""
-    amiss, beyond = _misread(text)
-    return min(1.0, amiss / beyond) if beyond else 0.0
+    misread, beyond = _misread(text)
+    return min(1.0, misread / beyond) if beyond else 0.0
 
 
 def _misread(text: str) -> tuple[int, int]:
@@ -74,9 +74,9 @@ def _misread(text: str) -> tuple[int, int]:
     if text.isascii():
         return 0, 0
     runs = Counter(_BEYOND.findall(text))
-    amiss = sum(len(run) * times for run, times in runs.items() if _MISREAD.fullmatch(run))
+    misread = sum(len(run) * times for run, times in runs.items() if _MISREAD.fullmatch(run))
     beyond = sum(len(run) * times for run, times in runs.items())
-    return text.count(_REPLACEMENT) + amiss, beyond
+    return text.count(_REPLACEMENT) + misread, beyond
 
 
 def _misread_pattern() -> re.Pattern[str]:

@@ -50,9 +50,9 @@ def _listed(pair: VisiblePair) -> dict[str, Any]:
     }
 
 
-def pair_answer(looked: PairHistory) -> dict[str, Any]:
+def pair_answer(history: PairHistory) -> dict[str, Any]:
     """All of a pair."""
-    pair = looked.seen
+    pair = history.seen
     result = pair.pair.judged.result
     hidden = pair.verdict is None
     sides = side_names(result)
@@ -73,8 +73,8 @@ def pair_answer(looked: PairHistory) -> dict[str, Any]:
         "own": _judgement(pair.own) if pair.own is not None else None,
         "others": [_judgement(judgement) for judgement in pair.others],
         "others_hidden": pair.others_hidden,
-        "history": [_judgement(judgement) for judgement in looked.history],
-        "unreadable": looked.unreadable,
+        "history": [_judgement(judgement) for judgement in history.history],
+        "unreadable": history.unreadable,
     }
 
 

@@ -128,7 +128,7 @@ class Board:
         pair = self._by_id.get(id)
         if pair is None:
             return None
-        return self._looked(pair, read_judgements(self._rows, pair.key), viewer)
+        return self._history(pair, read_judgements(self._rows, pair.key), viewer)
 
     def judge(
         self,
@@ -170,7 +170,7 @@ class Board:
             raise StoreUnavailable("the judgement was written but cannot be read back")
         self._check_store()
         self._learn(after)
-        return self._looked(pair, after, viewer)
+        return self._history(pair, after, viewer)
 
     def sign(self, viewer: Viewer, id: str, state: SignOffState, note: str) -> StoredSignOff:  # noqa: A002
         """Sign the run.  `Raises` as `judge`; InputRefused for a viewer who may not."""
@@ -212,7 +212,7 @@ class Board:
         known, _ = self._look()
         return sum(row.unreadable for row in known.rows.values())
 
-    def _looked(self, pair: ReviewedPair, row: JudgedRow, viewer: Viewer) -> PairHistory:
+    def _history(self, pair: ReviewedPair, row: JudgedRow, viewer: Viewer) -> PairHistory:
         self._learn(row)
         seen = visible_pair(pair, row.judgements, viewer)
         me = same_author(viewer.author) if viewer.author is not None else None

@@ -187,12 +187,12 @@ class ReviewSite(PageSite):
         return _json(listed_answer(listed, offset))
 
     def _pair(self, request: Request, id: str) -> Response:  # noqa: A002
-        return _looked(self._board.look(id, self._viewer(request)))
+        return _history(self._board.look(id, self._viewer(request)))
 
     def _judge(self, request: Request, id: str) -> Response:  # noqa: A002
         checked_requests.require_write_access(request, self._token)
         viewer, sent = self._viewer(request), checked_requests.parse_judge_request(request)
-        return _looked(self._board.judge(id, viewer, *sent))
+        return _history(self._board.judge(id, viewer, *sent))
 
     def _progress(self, request: Request) -> Response:
         return _json(self._board.progress()._asdict())
@@ -214,10 +214,10 @@ class ReviewSite(PageSite):
         return self._board.viewer(checked_requests.reviewer_name(request))
 
 
-def _looked(looked: PairHistory | None) -> Response:
-    if looked is None:
+def _history(history: PairHistory | None) -> Response:
+    if history is None:
         raise NotFound("no such pair in this run")
-    return _json(pair_answer(looked))
+    return _json(pair_answer(history))
 
 
 def _json(value: object, status: int = 200) -> Response:

@@ -165,7 +165,7 @@ def summarise(
         agreement_by_two=by_two,
         estimates={
             browsers: estimate(
-                [_looked(pair, found[pair.key], judged_pairs[pair.key]) for pair in group],
+                [_history(pair, found[pair.key], judged_pairs[pair.key]) for pair in group],
                 seed=f"{seed} {browsers}",
                 not_captured=extent.not_captured if extent is not None else None,
             )
@@ -178,7 +178,7 @@ def summarise(
     )
 
 
-def _looked(
+def _history(
     pair: ReviewedPair, settlement: SettledLabel | None, judged_pairs: Sequence[Judgement]
 ) -> SampledPair:
     return SampledPair(

@@ -33,7 +33,7 @@ from pinakes.mr_jobs.driver.submission import job_folder
 from pinakes.profile import open_folder
 from pinakes.qa.browsers.kept import keep_image
 from pinakes.qa.results import JudgedPair, decode_pair
-from pinakes.qa.run.lookers import Lookers, PageResult, PageTask
+from pinakes.qa.run.page_workers import PageResult, PageTask, PageWorkers
 from pinakes.qa.sample import SampledPage
 
 from .judge_pages import JudgePagesJob, encode_page
@@ -200,16 +200,16 @@ def _of_pages(
     return found
 
 
-def lookers_by_job(
+def page_workers_by_job(
     configuration: Configuration,
     folder: Path,
     around: Callable[[str], AbstractContextManager[Callable[[float], None]]],
-) -> Lookers:
+) -> PageWorkers:
     """Tasks on YARN, in waves; `around` shows one, and takes percents."""
 
-    def look(plan: RunPlan, tasks: Iterable[PageTask]) -> Iterator[PageResult]:
+    def work(plan: RunPlan, tasks: Iterable[PageTask]) -> Iterator[PageResult]:
         by_job = PagesByJob(configuration, "hadoop", folder, around=around)
         for drawn, pairs in by_job.judge(plan, ((task.drawn, task.pairs) for task in tasks)):
             yield PageResult(drawn, pairs, None if pairs else _LOST)
 
-    return look
+    return work

@@ -161,7 +161,7 @@ def judge_outcomes(reference: Snapshot, other: Snapshot, *, have_images: bool) -
     return None
 
 
-def judge_looks(
+def judge_visits(
     model: Model, features: Mapping[str, float], reference: Snapshot, other: Snapshot
 ) -> Decision:
     """Judge by a model two views that were shown to the end."""

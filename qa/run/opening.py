@@ -21,7 +21,7 @@ from pinakes.qa.views.access import AccessSide, access_session
 from pinakes.qa.views.access_urls import AccessUrls
 from pinakes.qa.views.live import LiveSide, Pauses, live_session
 from pinakes.qa.views.recording import Recording
-from pinakes.qa.views.side import LookResult, ReplaySide, Side
+from pinakes.qa.views.side import ReplaySide, Side, Visit
 from pinakes.qa.views.stored import StoredScreenshots, StoredSide
 
 from .page_judge import PageJudge
@@ -165,10 +165,10 @@ class AsWideAsStored:
         self._open_side = open_side
         self._open: dict[Viewport, tuple[Side, ExitStack]] = {}
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         """Capture it in a window of the screenshot's width; the default width if there is none."""
-        snapshot = self._stored.look(url, moment, folder).loaded.snapshot
-        return self._side(window_of(snapshot.viewport_width, snapshot.viewport_height)).look(
+        snapshot = self._stored.visit(url, moment, folder).loaded.snapshot
+        return self._side(window_of(snapshot.viewport_width, snapshot.viewport_height)).visit(
             url, moment, folder
         )
 

@@ -30,7 +30,7 @@ from pinakes.qa.judging.page_kind import kinds_in_words
 from pinakes.qa.results import UNSEEN, JudgedPair, PageView, PairResult, Verdict, side_name
 from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Outcome, Rect
-from pinakes.qa.views.side import LookResult, Side, verdict_given_gap
+from pinakes.qa.views.side import Side, Visit, verdict_given_gap
 from pinakes.qa.views.stored import comparable_with_stored
 
 from .decision import MODEL as PROVEN
@@ -38,12 +38,12 @@ from .decision import (
     Decision,
     given_height,
     judge_across,
-    judge_looks,
     judge_outcomes,
     judge_steady,
+    judge_visits,
     prove,
 )
-from .page_looks import PageLooks
+from .page_visits import PageVisits
 from .plan import Pair
 
 _MUCH = 0.2
@@ -87,30 +87,30 @@ class PageJudge:
 
     def judge(self, drawn: SampledPage, pairs: Sequence[Pair]) -> list[JudgedPair]:
         """Judge these pairs of a page; sides that are in none of them do not capture it."""
-        looks = PageLooks(self._sides, drawn, self._folder)
+        visits = PageVisits(self._sides, drawn, self._folder)
         for pair in pairs if self._prove_first else ():
             if pair.are_generations:
                 is_alone = all(other == pair or set(other).isdisjoint(pair) for other in pairs)
-                looks.skip_if_same(*pair, is_for_one_pair=is_alone)
+                visits.skip_if_same(*pair, is_for_one_pair=is_alone)
         return [
-            JudgedPair(result=self._judge(drawn, pair, looks), weight=drawn.weight)
+            JudgedPair(result=self._judge(drawn, pair, visits), weight=drawn.weight)
             for pair in pairs
         ]
 
-    def _judge(self, drawn: SampledPage, pair: Pair, looks: PageLooks) -> PairResult:
-        looks.look_at_once(pair)
-        reference, other = self._comparable(pair, looks)
+    def _judge(self, drawn: SampledPage, pair: Pair, visits: PageVisits) -> PairResult:
+        visits.visit_at_once(pair)
+        reference, other = self._comparable(pair, visits)
         comparison, took = self._compare(reference, other)
         decision = self._prove(pair, comparison, reference, other)
         changes = comparison.changes
         if decision is None:
-            judged = self._by_looks(pair, comparison, reference, other, looks)
+            judged = self._by_visits(pair, comparison, reference, other, visits)
             comparison, decision, changes = judged.comparison, judged.decision, judged.changes
             took += judged.milliseconds
         return PairResult(
             run=self._run,
             url=drawn.page.url,
-            date=looks.moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            date=visits.moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
             capture_key=drawn.page.row_key.hex(),
             reference=self._view(pair.reference, reference),
             other=self._view(pair.other, other),
@@ -129,13 +129,13 @@ class PageJudge:
             milliseconds=took,
         )
 
-    def _by_looks(
+    def _by_visits(
         self,
         pair: Pair,
         comparison: Comparison,
-        reference: LookResult,
-        other: LookResult,
-        looks: PageLooks,
+        reference: Visit,
+        other: Visit,
+        visits: PageVisits,
     ) -> _Judged:
         """Payloads do not count in the verdict: if they prove nothing, a URL that changes on each
         load, or a body that an access system rewrites, is no harm.  Milliseconds are those of
@@ -147,18 +147,18 @@ class PageJudge:
         decision = judge_outcomes(*snapshots, have_images=comparison.image is not None)
         again, places = None, None
         if decision is None and pair.is_drawn_alike:
-            steady, again = self._compare_steadily(pair, reference, other, looks)
+            steady, again = self._compare_steadily(pair, reference, other, visits)
             if steady is not None:
                 is_masked = bool(self._masks(reference))
                 decision = judge_steady(steady, *snapshots, is_masked=is_masked)
                 places = _rects(steady)
         if decision is None and again is None and reasons(comparison):
-            again = looks.look_again(pair.reference)
+            again = visits.visit_again(pair.reference)
         if again is not None:
             comparison, took = self._compare(reference, other, again)
             comparison = replace(comparison, payloads=None, lost=None)
         if decision is None:
-            decision = judge_looks(
+            decision = judge_visits(
                 self._models[model_name(pair.browsers)], features(comparison), *snapshots
             )
         decision = self._given_height(pair, decision, reference, other)
@@ -168,19 +168,19 @@ class PageJudge:
         if others and pair.has_access:
             # Images and the like are not rewritten: the access system has another capture.
             decision = decision.saying(other_bytes(others))
-        decision = self._as_of_today(pair, decision, looks)
+        decision = self._as_of_today(pair, decision, visits)
         found = comparison.element.changes if pair.is_two_browsers else ()
         elements = tuple(change.rect.sides for change in found)
         changes = places or elements or comparison.changes
         return _Judged(comparison, decision, changes, took)
 
     def _given_height(
-        self, pair: Pair, decision: Decision, reference: LookResult, other: LookResult
+        self, pair: Pair, decision: Decision, reference: Visit, other: Visit
     ) -> Decision:
         extents = [
-            (look.loaded.snapshot.page_height or 0, SCALE * look.loaded.pixels.shape[0])
-            for look in (reference, other)
-            if look.loaded.pixels is not None
+            (visit.loaded.snapshot.page_height or 0, SCALE * visit.loaded.pixels.shape[0])
+            for visit in (reference, other)
+            if visit.loaded.pixels is not None
         ]
         if not extents:
             return decision
@@ -188,8 +188,8 @@ class PageJudge:
         return given_height(decision, seen, height, are_elements_known=not pair.is_of_stored)
 
     def _compare_steadily(
-        self, pair: Pair, reference: LookResult, other: LookResult, looks: PageLooks
-    ) -> tuple[SteadyDifference | None, LookResult | None]:
+        self, pair: Pair, reference: Visit, other: Visit, visits: PageVisits
+    ) -> tuple[SteadyDifference | None, Visit | None]:
         """What differs each time, and the second look at the reference, if there was one."""
         masked = self._masks(reference)
         found = compare_steadily([reference.loaded], [other.loaded], masked=masked)
@@ -198,35 +198,35 @@ class PageJudge:
         sides = [reference], [other]
         for _ in range(_MORE_LOOKS):
             for name, side in zip(pair, sides, strict=True):
-                side.append(looks.look_again(name))
-            shown = [[look.loaded for look in side if _is_shown(look)] for side in sides]
+                side.append(visits.visit_again(name))
+            shown = [[visit.loaded for visit in side if _is_shown(visit)] for side in sides]
             found = compare_steadily(*shown, masked=masked)
             if found is None or found.is_nothing or not found.restless:
                 break  # a page that is never the same is looked at once more
         return found, sides[0][1]
 
-    def _masks(self, reference: LookResult) -> tuple[Rect, ...]:
+    def _masks(self, reference: Visit) -> tuple[Rect, ...]:
         return (*self._masked, *reference.loaded.snapshot.masked)
 
-    def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[LookResult, LookResult]:
+    def _comparable(self, pair: Pair, visits: PageVisits) -> tuple[Visit, Visit]:
         """Both captures; beside a stored screenshot, limited to what it can be compared with."""
-        reference, other = looks.at(pair.reference), looks.at(pair.other)
+        reference, other = visits.at(pair.reference), visits.at(pair.other)
         if not pair.is_of_stored:
             return reference, other
         stored, loaded = comparable_with_stored(reference.loaded, other.loaded)
         return reference._replace(loaded=stored), other._replace(loaded=loaded)
 
-    def _as_of_today(self, pair: Pair, decision: Decision, looks: PageLooks) -> Decision:
+    def _as_of_today(self, pair: Pair, decision: Decision, visits: PageVisits) -> Decision:
         """Live pages and stored screenshots may differ because the page has changed."""
         for name in (pair.reference, pair.other):
-            gap = looks.at(name).loaded.snapshot.taken - looks.moment
+            gap = visits.at(name).loaded.snapshot.taken - visits.moment
             verdict, why = verdict_given_gap(self._sides[name].kind, decision.verdict, gap)
             if why is not None:
                 decision = decision.saying(why)._replace(verdict=verdict)
         return decision
 
     def _compare(
-        self, reference: LookResult, other: LookResult, again: LookResult | None = None
+        self, reference: Visit, other: Visit, again: Visit | None = None
     ) -> tuple[Comparison, int]:
         """The comparison, and the milliseconds that it took."""
         started = time.monotonic()
@@ -239,7 +239,7 @@ class PageJudge:
         return comparison, round(1000 * (time.monotonic() - started))
 
     def _prove(
-        self, pair: Pair, comparison: Comparison, before: LookResult, after: LookResult
+        self, pair: Pair, comparison: Comparison, before: Visit, after: Visit
     ) -> Decision | None:
         """The proof, for two generations in one browser."""
         if not pair.are_generations or before.log is None or after.log is None:
@@ -248,17 +248,17 @@ class PageJudge:
         complete = outcomes == {Outcome.COMPLETE}
         return prove(comparison, before.log, after.log, complete=complete)
 
-    def _view(self, name: str, looked: LookResult) -> PageView:
-        side, snapshot = self._sides[name], looked.loaded.snapshot
-        misses = looked.log.misses if looked.log is not None else ()
+    def _view(self, name: str, visit: Visit) -> PageView:
+        side, snapshot = self._sides[name], visit.loaded.snapshot
+        misses = visit.log.misses if visit.log is not None else ()
         return PageView(
             kind=side.kind,
             browser=side.browser,
             browser_version=snapshot.browser_version,
             outcome=snapshot.outcome,
-            milliseconds=looked.milliseconds,
+            milliseconds=visit.milliseconds,
             image=snapshot.image.name if snapshot.image is not None else None,
-            reasons=(*snapshot.reasons, *((looked.note,) if looked.note else ())),
+            reasons=(*snapshot.reasons, *((visit.note,) if visit.note else ())),
             missed=tuple(dict.fromkeys(exchange.url for exchange in misses if exchange.is_seed)),
         )
 
@@ -266,8 +266,8 @@ class PageJudge:
 def _in_words(
     decision: Decision,
     comparison: Comparison,
-    reference: LookResult,
-    other: LookResult,
+    reference: Visit,
+    other: Visit,
     *,
     is_drawn_alike: bool,
 ) -> tuple[str, ...]:
@@ -279,7 +279,7 @@ def _in_words(
             seen = compare_steadily([reference.loaded], [other.loaded])
             if seen is not None and seen.is_nothing:
                 harm.append(UNSEEN)
-    strips = (look.loaded.snapshot.strips for look in (reference, other))
+    strips = (visit.loaded.snapshot.strips for visit in (reference, other))
     left_out = dict.fromkeys(strip for side in strips for strip in side)
     said = (f"a strip that asks for consent is left out: {strip}" for strip in left_out)
     found = reasons(comparison, is_drawn_alike=is_drawn_alike)
@@ -288,8 +288,8 @@ def _in_words(
     return (*harm, *found, *said, *kinds_in_words(other.loaded))
 
 
-def _is_shown(looked: LookResult) -> bool:
-    return looked.loaded.snapshot.outcome is Outcome.COMPLETE and looked.loaded.pixels is not None
+def _is_shown(visit: Visit) -> bool:
+    return visit.loaded.snapshot.outcome is Outcome.COMPLETE and visit.loaded.pixels is not None
 
 
 def _rects(steady: SteadyDifference) -> Changes:

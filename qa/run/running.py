@@ -23,7 +23,7 @@ from pinakes.qa.run.chosen_pages import PageChoice, drawn_pages
 from pinakes.qa.sample import SampledPage
 from pinakes.warc.file_progress import Advance
 
-from .lookers import Lookers, PageResult, PageTask
+from .page_workers import PageResult, PageTask, PageWorkers
 from .plan import RunPlan, encode_plan
 from .run_folder import PairsFile, begin_run
 
@@ -50,7 +50,7 @@ def judge_pages(
     folder: Path,
     plan: RunPlan,
     choice: PageChoice,
-    look: Lookers,
+    work: PageWorkers,
     *,
     on_event: Callable[[Notice], None],
     on_answer: Callable[[PageResult], None],
@@ -85,7 +85,7 @@ def judge_pages(
         tasks = [task for task in left if task.pairs]
         lost = 0
         with around(len(tasks)) as advance:
-            for answer in look(plan, tasks):
+            for answer in work(plan, tasks):
                 results = [pair.result for pair in answer.pairs]
                 put_results(stores.rows, results, act_time_ms=plan.act_time_ms)
                 file.add(answer.pairs)

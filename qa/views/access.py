@@ -22,8 +22,8 @@ from pinakes.qa.snapshot import Snapshot
 from .access_urls import AccessUrls
 from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
 from .side import (
-    LookResult,
     PageToCapture,
+    Visit,
     capture_with_log,
     failed_if_not_answered,
     load_snapshot,
@@ -117,13 +117,13 @@ class AccessSide:
         self._session = session
         self._browser = browser
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         """Capture a page as the access system shows it, under original URLs."""
         pins = Pins(clock=moment, before=_WITHOUT_FRAME)
         page = PageToCapture(url, moment, self._urls.address(url, moment), pins)
         snapshot, log, took = capture_with_log(self._browser, self._session, page, folder)
         snapshot = with_leaks(log, under_original_urls(snapshot, url, self._urls))
-        return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)
+        return Visit(load_snapshot(snapshot, folder, log.payloads), log, took)
 
 
 def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snapshot:

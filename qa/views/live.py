@@ -35,8 +35,8 @@ from pinakes.qa.replay.session import ProxySession
 from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
 from .recording import AnswerRecorder, Recording
 from .side import (
-    LookResult,
     PageToCapture,
+    Visit,
     capture_with_log,
     describe_gap,
     failed_if_not_answered,
@@ -221,16 +221,16 @@ class LiveSide:
         self._pauses = pauses
         self._clock = clock or (lambda: datetime.now(timezone.utc))
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         """Capture the page as it is now; the gap is counted from `moment`, its capture's."""
         with self._pauses.page_of(host_of(url) or ""):
             return self._look(url, moment, folder)
 
-    def _look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def _look(self, url: str, moment: datetime, folder: Path) -> Visit:
         now = self._clock()
         page = PageToCapture(url, moment, url, Pins(clock=now))
         snapshot, log, took = capture_with_log(self._browser, self._session, page, folder)
         reasons = [*snapshot.reasons, describe_gap(now - moment), *self._recording.take_problems()]
         snapshot = replace(snapshot, reasons=tuple(reasons))
         snapshot = failed_if_not_answered(snapshot, log, missed="no server answered for the page")
-        return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)
+        return Visit(load_snapshot(snapshot, folder, log.payloads), log, took)

@@ -30,7 +30,7 @@ _NAMED = 10
 _CHARACTERS = 2_000
 
 
-class LookResult(NamedTuple):
+class Visit(NamedTuple):
     """One capture of a page by a side, and the milliseconds that it took."""
 
     loaded: LoadedSnapshot
@@ -54,7 +54,7 @@ class Side(Protocol):
         """The name of its browser in the list; empty if it has none."""
         ...
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         """Capture a page as it was at that moment; images go to the folder."""
         ...
 
@@ -68,14 +68,14 @@ class ReplaySide:
         self._session = session
         self._browser = browser
 
-    def look(
+    def visit(
         self,
         url: str,
         moment: datetime,
         folder: Path,
         *,
         is_known: Callable[[PageLog], bool] | None = None,
-    ) -> LookResult:
+    ) -> Visit:
         """See `Side`; `is_known` is given the requests of the page, and see `Look`.
 
         Raises:
@@ -90,7 +90,7 @@ class ReplaySide:
             snapshot, log, missed="the archive does not have the page"
         )
         snapshot = replace(snapshot, reasons=(*snapshot.reasons, *_unreadable(snapshot, log)))
-        return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)
+        return Visit(load_snapshot(snapshot, folder, log.payloads), log, took)
 
     def repeat_requests(self, log: PageLog, moment: datetime) -> PageLog:
         """Repeat the requests of a page without a browser; the log of the answers.

@@ -33,7 +33,7 @@ from pinakes.qa.replay.request import ProxyRequest
 from pinakes.qa.snapshot import Image, Outcome, Snapshot
 from pinakes.row_store.port import RowStore
 
-from .side import LookResult, load_snapshot
+from .side import Visit, load_snapshot
 
 MOST_ROWS = 4_000
 """Higher images are cut, as those of our browsers."""
@@ -116,7 +116,7 @@ class StoredSide:
     def __init__(self, screenshots: StoredScreenshots) -> None:
         self._screenshots = screenshots
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         """The screenshot as a snapshot that has only image and text.
 
         `viewport_height` is the image's height if it shows only the top of the page, else 0: see
@@ -125,7 +125,7 @@ class StoredSide:
         started = time.monotonic()
         snapshot = self._snapshot(url, moment, folder)
         loaded = load_snapshot(snapshot, folder)
-        return LookResult(loaded, None, round(1000 * (time.monotonic() - started)))
+        return Visit(loaded, None, round(1000 * (time.monotonic() - started)))
 
     def _snapshot(self, url: str, moment: datetime, folder: Path) -> Snapshot:
         image, is_top, reasons, taken = None, False, list[str](), moment

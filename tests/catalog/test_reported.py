@@ -168,7 +168,7 @@ def test_what_was_reported_before_is_not_that_of_the_crawl_opened_again(rows: Ro
     assert left(rows) == 0
 
 
-class Behind:
+class BackgroundWork:
     """A row store in which another process begins the crawl behind the first read."""
 
     def __init__(self, rows: RowStore, state: str) -> None:
@@ -187,13 +187,13 @@ class Behind:
 
 
 def test_two_that_begin_a_crawl_at_once_open_it_once(rows: RowStore) -> None:
-    begin(Behind(rows, OPEN), act="a-2")  # type: ignore[arg-type]
+    begin(BackgroundWork(rows, OPEN), act="a-2")  # type: ignore[arg-type]
     assert open_scope(rows, "spring").opening == opening_of("a-1")
 
 
 def test_who_begins_a_crawl_late_does_not_open_it_again(rows: RowStore) -> None:
     with pytest.raises(Conflict, match="is committed"):
-        begin(Behind(rows, COMMITTED), act="a-2")  # type: ignore[arg-type]
+        begin(BackgroundWork(rows, COMMITTED), act="a-2")  # type: ignore[arg-type]
     entry = read_crawl(rows, "spring")
     assert entry is not None
     assert entry.state == COMMITTED

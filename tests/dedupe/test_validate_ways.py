@@ -87,8 +87,10 @@ def test_a_quick_look_finds_what_differs(made: tuple[list[Path], list[Path]]) ->
         ("altered", "http://b/3")
     ]
     assert look(before, after[1:]) == [("missing", "http://a/1"), ("dangling", "http://b/1")]
-    astray = after[2]._replace(refers_uri="http://a/2")
-    assert look(before, [*after[:2], astray, *after[3:]]) == [("other-body", "http://b/1")]
+    unresolved_reference = after[2]._replace(refers_uri="http://a/2")
+    assert look(before, [*after[:2], unresolved_reference, *after[3:]]) == [
+        ("other-body", "http://b/1")
+    ]
 
 
 def line_of(file: str, uri: str, date: str, **more: Any) -> ManifestLine:

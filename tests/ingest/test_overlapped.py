@@ -23,7 +23,12 @@ from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
-from pinakes.ingest.overlapped import Behind, OverlappedRows, overlapped_file, overlapped_rows
+from pinakes.ingest.overlapped import (
+    BackgroundWork,
+    OverlappedRows,
+    overlapped_file,
+    overlapped_rows,
+)
 
 URI = "http://example.org/"
 RECORDS = [page(f"{URI}{number}", b"%d" % number) for number in range(9)]
@@ -33,7 +38,7 @@ STEPS = 9
 class TestBehind:
     def test_one_thread_keeps_the_order_and_drain_waits_for_all(self) -> None:
         done: list[int] = []
-        with Behind(done.append, room=3) as behind:
+        with BackgroundWork(done.append, room=3) as behind:
             for number in range(200):
                 behind.give(number, 1)
             behind.drain()
@@ -41,7 +46,7 @@ class TestBehind:
 
     def test_weightless_work_is_waited_for_too(self) -> None:
         done: list[int] = []
-        with Behind(done.append, room=1, threads=3) as behind:
+        with BackgroundWork(done.append, room=1, threads=3) as behind:
             for number in range(50):
                 behind.give(number, 0)
             behind.drain()
@@ -55,7 +60,7 @@ class TestBehind:
             gate.wait()
             ahead.append(given - number)
 
-        with Behind(work, room=10) as behind:
+        with BackgroundWork(work, room=10) as behind:
             threading.Timer(0.05, gate.set).start()
             for number in range(100):
                 behind.give(number, 2)
@@ -65,7 +70,7 @@ class TestBehind:
 
     def test_what_is_too_heavy_goes_alone(self) -> None:
         done: list[str] = []
-        with Behind(done.append, room=1) as behind:
+        with BackgroundWork(done.append, room=1) as behind:
             for word in ("light", "too heavy by far", "light"):
                 behind.give(word, len(word))
             behind.drain()
@@ -80,7 +85,7 @@ class TestBehind:
                 raise StoreUnavailable("full")
 
         def work(numbers: Iterable[int], *, room: int) -> None:
-            with Behind(fail, room=room, threads=threads) as behind:
+            with BackgroundWork(fail, room=room, threads=threads) as behind:
                 for number in numbers:
                     behind.give(number, 1)
                 behind.drain()
@@ -100,7 +105,7 @@ class TestBehind:
             done.append(number)
 
         def leave() -> None:
-            with Behind(work, room=100) as behind:
+            with BackgroundWork(work, room=100) as behind:
                 for number in range(10):
                     behind.give(number, 1)
                 begun.wait()

@@ -15,7 +15,7 @@ from pinakes.qa.browsers import fonts
 from pinakes.qa.browsers.fonts import fontless, points_of
 from pinakes.qa.judging.model import Model, Tree
 from pinakes.qa.results import Verdict
-from pinakes.qa.run.decision import FONTS, judge_looks
+from pinakes.qa.run.decision import FONTS, judge_visits
 from pinakes.qa.snapshot import Fontless
 
 FEATURES = {"image_there": 1.0}
@@ -77,15 +77,15 @@ def test_without_fontconfig_nothing_is_said(latin_alone: Path) -> None:
 def test_boxes_are_never_called_similar(which: str) -> None:
     sides = {"reference": SHOWN, "other": SHOWN}
     sides[which] = replace(SHOWN, fontless=BOXES)
-    found = judge_looks(model(-9.0), FEATURES, **sides)
+    found = judge_visits(model(-9.0), FEATURES, **sides)
     assert found == (Verdict.UNCERTAIN, 0.5, FONTS, (WORDS,))
-    found = judge_looks(model(9.0), FEATURES, **sides)
+    found = judge_visits(model(9.0), FEATURES, **sides)
     assert (found.verdict, found.harm) == (Verdict.DISSIMILAR, (WORDS,))
 
 
 def test_a_word_of_another_script_does_not_count_but_is_named() -> None:
     one = replace(SHOWN, fontless=replace(BOXES, letters=4, total=1000))
-    found = judge_looks(model(-9.0), FEATURES, one, SHOWN)
+    found = judge_visits(model(-9.0), FEATURES, one, SHOWN)
     assert found.verdict is Verdict.SIMILAR
     assert "4 of 1,000" in found.harm[0]
 

@@ -11,7 +11,7 @@ import pytest
 
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.qa.browsers.kept import keep_image, png_size, read_image
-from pinakes.qa.browsers.looking import observation
+from pinakes.qa.browsers.snapshot_builder import observation
 from pinakes.qa.browsers.tab import PageRefused
 from pinakes.qa.snapshot import Outcome, Snapshot
 

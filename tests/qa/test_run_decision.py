@@ -14,7 +14,7 @@ from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, features
 from pinakes.qa.judging.model import load_model
 from pinakes.qa.replay.page_log import LoggedExchange, Outcome, PageLog
 from pinakes.qa.results import Verdict
-from pinakes.qa.run.decision import Decision, given_height, judge_across, judge_looks, prove
+from pinakes.qa.run.decision import Decision, given_height, judge_across, judge_visits, prove
 from pinakes.qa.snapshot import Box, Rect
 
 PAGE = LoggedExchange(
@@ -217,7 +217,7 @@ def test_what_one_browser_shows_for_want_of_webgl_is_uncertain(
     other = replace(SHOWN, browser="firefox", reasons=reasons)
     sides = (LoadedSnapshot(snapshot=side, pixels=SAME) for side in (shown, other))
     numbers = features(compare_pair(*sides))
-    found = judge_looks(load_model("across-browsers"), numbers, shown, other)
+    found = judge_visits(load_model("across-browsers"), numbers, shown, other)
     assert found.verdict is verdict
     assert any("has no WebGL here" in said for said in found.harm) == bool(reasons)
 

@@ -23,7 +23,7 @@ from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
 from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Fontless, Outcome, Rect, Snapshot
-from pinakes.qa.views.side import LookResult
+from pinakes.qa.views.side import Visit
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 DRAWN = SampledPage(
@@ -63,10 +63,10 @@ class Turning:
         self._images = images
         self._snapshot = snapshot
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         pixels = self._images[self.looks % len(self._images)]
         self.looks += 1
-        return LookResult(LoadedSnapshot(snapshot=self._snapshot, pixels=pixels), None, 1)
+        return Visit(LoadedSnapshot(snapshot=self._snapshot, pixels=pixels), None, 1)
 
 
 def judged(sides: Sequence[Turning], folder: Path, *, masked: tuple[Rect, ...] = ()) -> PairResult:
@@ -156,8 +156,8 @@ def test_boxes_in_place_of_letters_are_never_called_the_same(tmp_path: Path) -> 
 
 def test_what_is_not_proven_is_not_said_to_be_unseen_harm(tmp_path: Path) -> None:
     class Unsent(Turning):
-        def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-            return super().look(url, moment, folder)._replace(log=PageLog(name="p", exchanges=()))
+        def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
+            return super().visit(url, moment, folder)._replace(log=PageLog(name="p", exchanges=()))
 
     result = judged((Unsent("replay:before", PLAIN), Unsent("replay:current", PLAIN)), tmp_path)
     assert result.verdict is Verdict.UNCERTAIN
@@ -166,8 +166,8 @@ def test_what_is_not_proven_is_not_said_to_be_unseen_harm(tmp_path: Path) -> Non
 
 def test_a_second_look_that_is_cut_off_does_not_count(tmp_path: Path) -> None:
     class CutOff(Turning):
-        def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-            looked = super().look(url, moment, folder)
+        def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
+            looked = super().visit(url, moment, folder)
             if self.looks == 1:
                 return looked
             snapshot = replace(looked.loaded.snapshot, outcome=Outcome.CUT_OFF)

@@ -21,7 +21,7 @@ from pinakes.qa.judging.model import encode_model, load_model
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.snapshot import Outcome, Snapshot
-from pinakes.qa.views.side import LookResult
+from pinakes.qa.views.side import Visit
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)
@@ -38,13 +38,13 @@ class Shown:
         self.kind = kind
         self._at = at
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         self._at(url)
         snapshot = Snapshot(
             url=url, browser="chromium", browser_version="1", seed=None, clock=None, taken=NOW,
             outcome=Outcome.COMPLETE, viewport_width=1, viewport_height=1,
         )  # fmt: skip
-        return LookResult(LoadedSnapshot(snapshot=snapshot, pixels=None), None, 1)
+        return Visit(LoadedSnapshot(snapshot=snapshot, pixels=None), None, 1)
 
 
 def url(number: int) -> str:
@@ -66,7 +66,7 @@ def at(landed: Scene, monkeypatch: pytest.MonkeyPatch) -> dict[str, At]:
         sides = [Shown(f"replay:{generation}", at) for generation in ("before", "current")]
         yield PageJudge(sides, folder, run=plan.run)
 
-    monkeypatch.setattr("pinakes.qa.run.lookers.open_judge", open_judge)
+    monkeypatch.setattr("pinakes.qa.run.page_workers.open_judge", open_judge)
     return happens
 
 

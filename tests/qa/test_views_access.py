@@ -56,7 +56,7 @@ def test_a_page_is_seen_under_original_urls(tmp_path: Path) -> None:
     }  # fmt: skip
     with access(scripts) as (side, browser, server):
         as_side: Side = side
-        looked = as_side.look(PAGE, MOMENT, tmp_path)
+        looked = as_side.visit(PAGE, MOMENT, tmp_path)
         assert side.kind == f"access:{server.url}/c"
         assert side.browser == "asking"
         assert browser.pins[0].clock == MOMENT
@@ -79,7 +79,7 @@ def test_what_leaks_to_the_live_web_is_refused_and_named(tmp_path: Path) -> None
     leaks = ["http://a.org/live.png", "https://cdn.example/x.js", "http://127.0.0.1:9/other-port"]
     page = html("".join(f"<img src={leak}>" for leak in leaks))
     with access({f"{AT}mp_/{PAGE}": page}) as (side, browser, server):
-        looked = side.look(PAGE, MOMENT, tmp_path)
+        looked = side.visit(PAGE, MOMENT, tmp_path)
         assert [said.status for said in browser.said] == [200, 403, 403, 403]
         assert len(server.asked) == 1
     assert looked.log is not None
@@ -92,7 +92,7 @@ def test_what_leaks_to_the_live_web_is_refused_and_named(tmp_path: Path) -> None
 def test_a_redirect_out_of_the_prefix_is_a_leak(tmp_path: Path) -> None:
     away = answer(b"", "302 Found", Location="http://a.org/live", **CAPTURED)
     with access({f"{AT}mp_/{PAGE}": away}) as (side, _, _server):
-        looked = side.look(PAGE, MOMENT, tmp_path)
+        looked = side.visit(PAGE, MOMENT, tmp_path)
     assert looked.log is not None
     assert [e.url for e in looked.log.faults] == ["http://a.org/live"]
     assert looked.loaded.snapshot.reasons == ("leaks to the live web: 1: http://a.org/live",)
@@ -105,7 +105,7 @@ def test_a_redirect_to_the_capture_closest_in_time_is_none(tmp_path: Path) -> No
         closest: html("words"),
     }
     with access(scripts) as (side, _, _server):
-        looked = side.look(PAGE, MOMENT, tmp_path)
+        looked = side.visit(PAGE, MOMENT, tmp_path)
     snapshot = looked.loaded.snapshot
     assert (snapshot.outcome, snapshot.final_url, snapshot.reasons) == (Outcome.COMPLETE, PAGE, ())
 
@@ -121,7 +121,7 @@ def test_a_redirect_to_the_capture_closest_in_time_is_none(tmp_path: Path) -> No
 )
 def test_a_page_that_is_not_there(script: bytes, outcome: str, reason: str, tmp_path: Path) -> None:
     with access({f"{AT}mp_/{PAGE}": script}) as (side, _, _server):
-        looked = side.look(PAGE, MOMENT, tmp_path)
+        looked = side.visit(PAGE, MOMENT, tmp_path)
     assert looked.log is not None
     assert [e.outcome for e in looked.log.exchanges] == [outcome]
     assert looked.loaded.snapshot.outcome is Outcome.FAILED
@@ -130,7 +130,7 @@ def test_a_page_that_is_not_there(script: bytes, outcome: str, reason: str, tmp_
 
 def test_an_error_that_was_captured_is_a_page(tmp_path: Path) -> None:
     with access({f"{AT}mp_/{PAGE}": html("gone", "404 Not Found")}) as (side, _, _server):
-        looked = side.look(PAGE, MOMENT, tmp_path)
+        looked = side.visit(PAGE, MOMENT, tmp_path)
     assert looked.log is not None
     assert [(e.outcome, e.status) for e in looked.log.exchanges] == [("hit", 404)]
     assert looked.loaded.snapshot.outcome is Outcome.COMPLETE
@@ -140,7 +140,7 @@ def test_what_was_not_rewritten_and_stays_within_is_a_fault(tmp_path: Path) -> N
     page = html("<img src=/picture.png> <a href=/static/own.css> <a href=/favicon.ico>")
     scripts: dict[str, Script] = {f"{AT}mp_/{PAGE}": page, "/static/own.css": answer(b"p {}")}
     with access(scripts) as (side, _, server):
-        looked = side.look(PAGE, MOMENT, tmp_path)
+        looked = side.visit(PAGE, MOMENT, tmp_path)
     assert looked.log is not None
     assert [(e.outcome, e.url.removeprefix(server.url)) for e in looked.log.exchanges] == [
         ("hit", PAGE),
@@ -162,7 +162,7 @@ def test_bytes_that_may_have_been_decoded_prove_nothing(tmp_path: Path) -> None:
         "/static/logo.png": own,
     }  # fmt: skip
     with access(scripts) as (side, _, _server):
-        assert side.look(PAGE, MOMENT, tmp_path).loaded.payloads == {}
+        assert side.visit(PAGE, MOMENT, tmp_path).loaded.payloads == {}
 
 
 def test_a_browser_that_dies_ends_the_page_all_the_same(tmp_path: Path) -> None:
@@ -174,9 +174,9 @@ def test_a_browser_that_dies_ends_the_page_all_the_same(tmp_path: Path) -> None:
 
         browser.capture = dies  # type: ignore[assignment]
         with pytest.raises(KeyboardInterrupt):
-            side.look(PAGE, MOMENT, tmp_path)
+            side.visit(PAGE, MOMENT, tmp_path)
         browser.capture = capture  # type: ignore[method-assign]
-        assert side.look(PAGE, MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
+        assert side.visit(PAGE, MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
 
 
 def test_everything_in_a_snapshot_that_names_a_url_is_mapped() -> None:

@@ -114,7 +114,7 @@ def test_a_page_of_the_live_web(
         with chromium(session.port, Viewport()) as browser:
             side = LiveSide(session, browser, recording, Pauses(tmp_path / "pauses", 0))
             url = f"{'https' if secure else 'http'}://a.example/page"
-            looked = side.look(url, MOMENT, tmp_path)
+            looked = side.visit(url, MOMENT, tmp_path)
         session.close()
         recording.close()
         authority.close()

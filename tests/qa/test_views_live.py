@@ -115,7 +115,7 @@ def test_a_page_is_seen_and_recorded(
     page = PAGE.replace("http:", "https:") if secure else PAGE
     with web(tmp_path, scripts, secure=secure) as at:
         side: Side = at.side
-        looked = side.look(page, MOMENT, tmp_path)
+        looked = side.visit(page, MOMENT, tmp_path)
         assert (side.kind, side.browser) == ("live", "asking")
         assert at.browser.pins[0].clock == NOW
         records = at.records()
@@ -148,8 +148,8 @@ def test_the_network_within_is_out_of_reach(tmp_path: Path) -> None:
         "/away": answer(b"", "302 Found", Location=within),
     }
     with web(tmp_path, scripts) as at:
-        looked = at.side.look(PAGE, MOMENT, tmp_path)
-        away = at.side.look("http://b.example/away", MOMENT, tmp_path)
+        looked = at.side.visit(PAGE, MOMENT, tmp_path)
+        away = at.side.visit("http://b.example/away", MOMENT, tmp_path)
         assert len(at.server.asked) == 2
     for log in (looked.log, away.log):
         assert log is not None
@@ -165,7 +165,7 @@ def test_without_a_resolver_of_tests_loopback_is_refused(tmp_path: Path) -> None
         session = live_session(recording, authority)
         browser = AskingBrowser(Client(session.port, authority.ca_file))
         side = LiveSide(session, browser, recording, Pauses(tmp_path, 0))
-        looked = side.look(f"{server.url}/", MOMENT, tmp_path)
+        looked = side.visit(f"{server.url}/", MOMENT, tmp_path)
         session.close()
         authority.close()
         assert server.asked == []
@@ -176,7 +176,7 @@ def test_without_a_resolver_of_tests_loopback_is_refused(tmp_path: Path) -> None
 
 def test_a_certificate_of_another_host_is_not_believed(tmp_path: Path) -> None:
     with web(tmp_path, {"/page": answer(b"x")}, secure=True) as at:
-        looked = at.side.look("https://b.example/page", MOMENT, tmp_path)
+        looked = at.side.visit("https://b.example/page", MOMENT, tmp_path)
         assert at.server.asked == []
     assert looked.loaded.snapshot.outcome is Outcome.FAILED
     assert "not valid for 'b.example'" in looked.loaded.snapshot.reasons[-1]
@@ -212,7 +212,7 @@ def test_a_server_that_is_gone_is_a_page_that_failed(tmp_path: Path) -> None:
     with web(tmp_path, {}) as at:
         at.server.shutdown()
         at.server.server_close()
-        looked = at.side.look(PAGE, MOMENT, tmp_path)
+        looked = at.side.visit(PAGE, MOMENT, tmp_path)
         assert at.recording.path is None
     assert looked.loaded.snapshot.outcome is Outcome.FAILED
     assert "no connection to a.example:80" in looked.loaded.snapshot.reasons[-1]
@@ -269,7 +269,7 @@ def test_killed_as_it_records_the_file_is_readable_to_its_last_whole_record(
 
             recordings._write = dies  # type: ignore[assignment]
             for _ in range(9):
-                at.side.look(PAGE, MOMENT, tmp_path)
+                at.side.visit(PAGE, MOMENT, tmp_path)
 
     assert in_child(work) == KILLED
     [path] = (tmp_path / "live").glob("*.warc.gz")
@@ -289,16 +289,16 @@ def test_a_full_disk_ends_the_recording_and_not_the_page(tmp_path: Path) -> None
             "/small": answer(b"small"),
         }
         with web(tmp_path, scripts) as at:
-            first = at.side.look(PAGE, MOMENT, tmp_path)
+            first = at.side.visit(PAGE, MOMENT, tmp_path)
             assert len(first.loaded.snapshot.reasons) == 1
             resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
-            full = at.side.look(PAGE, MOMENT, tmp_path)
+            full = at.side.visit(PAGE, MOMENT, tmp_path)
             assert full.loaded.snapshot.outcome is Outcome.COMPLETE
             assert full.loaded.payloads == first.loaded.payloads
             [_, problem] = full.loaded.snapshot.reasons
             assert problem.startswith("not recorded: ")
             assert problem.endswith(f": {PAGE}")
-            small = at.side.look("http://a.example/small", MOMENT, tmp_path)
+            small = at.side.visit("http://a.example/small", MOMENT, tmp_path)
             assert len(small.loaded.snapshot.reasons) == 1
 
     assert in_child(work) == 0
@@ -315,7 +315,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_page(tmp_path: Path) -> None
 def test_where_nothing_can_be_written_the_page_is_seen(tmp_path: Path) -> None:
     (tmp_path / "live").write_text("a file, and no folder")
     with web(tmp_path, {"/page": answer(b"words")}) as at:
-        looked = at.side.look(PAGE, MOMENT, tmp_path)
+        looked = at.side.visit(PAGE, MOMENT, tmp_path)
         assert at.browser.said[0].body == b"words"
     assert looked.loaded.snapshot.reasons[1] == f"not recorded: File exists: {PAGE}"
 
@@ -346,7 +346,7 @@ def test_a_url_that_cannot_be_split_ends_no_run(tmp_path: Path) -> None:
     with web(tmp_path, {}) as at:
         browser = Refusing(at.client)
         side = LiveSide(at.session, browser, at.recording, Pauses(tmp_path / "pauses", 0))
-        looked = side.look("http://[foo/bar", MOMENT, tmp_path)
+        looked = side.visit("http://[foo/bar", MOMENT, tmp_path)
     assert looked.log is not None
     assert looked.log.exchanges == ()
 

@@ -82,7 +82,7 @@ def test_pywb_beside_our_replay(name: str, pywb: str, crawl: Path, tmp_path: Pat
             ReplaySide("current", replayed, shown(replayed.port)),
             AccessSide(urls, session, shown(session.port)),
         ]
-        ours, theirs = (side.look(f"{SITE}/1", MOMENT, tmp_path) for side in sides)
+        ours, theirs = (side.visit(f"{SITE}/1", MOMENT, tmp_path) for side in sides)
         snapshot = theirs.loaded.snapshot
         assert (snapshot.outcome, snapshot.title) == (Outcome.COMPLETE, "1")
         assert (snapshot.url, snapshot.final_url) == (f"{SITE}/1", f"{SITE}/1")
@@ -96,6 +96,6 @@ def test_pywb_beside_our_replay(name: str, pywb: str, crawl: Path, tmp_path: Pat
         assert reasons(comparison) == ()
         assert theirs.log is not None
         assert theirs.log.faults == ()
-        missing = sides[1].look(f"{SITE}/nowhere", MOMENT, tmp_path).loaded.snapshot
+        missing = sides[1].visit(f"{SITE}/nowhere", MOMENT, tmp_path).loaded.snapshot
         assert missing.outcome is Outcome.FAILED
         assert missing.reasons[-1] == "the access system does not have the page"

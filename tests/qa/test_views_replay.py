@@ -56,7 +56,7 @@ def test_a_page_that_the_archive_does_not_have(
         (f"{SITE}/none", Outcome.FAILED, ("the archive does not have the page",)),
         (f"{SITE}/there", Outcome.COMPLETE, ()),
     ):
-        snapshot = side.look(url, MOMENT, tmp_path).loaded.snapshot
+        snapshot = side.visit(url, MOMENT, tmp_path).loaded.snapshot
         assert (snapshot.outcome, snapshot.reasons) == (outcome, reasons)
     # What the browser showed of it was a page, to the browser.
     assert "Pinakes: miss" in browser.said[0].body.decode()
@@ -69,7 +69,7 @@ def test_a_page_that_cannot_be_read(
     [file] = (store.folder / "archive").rglob("1.warc.gz")
     file.chmod(0o644)
     file.write_bytes(file.read_bytes()[:90])
-    looked = asking(session)[0].look(f"{SITE}/", MOMENT, tmp_path)
+    looked = asking(session)[0].visit(f"{SITE}/", MOMENT, tmp_path)
     assert looked.log is not None
     [fault] = looked.log.faults
     assert fault.problem
@@ -102,12 +102,12 @@ def test_what_is_missing_in_a_page_does_not_make_it_one_that_failed(
         page(f"{SITE}/gone", b"<p>gone", date=DATE, head=gone),
     )  # fmt: skip
     side, _ = asking(session)
-    looked = side.look(f"{SITE}/", MOMENT, tmp_path)
+    looked = side.visit(f"{SITE}/", MOMENT, tmp_path)
     assert looked.log is not None
     assert [miss.url for miss in looked.log.misses] == [f"{SITE}/1.png"]
     assert looked.loaded.snapshot.outcome is Outcome.COMPLETE
     # An error that was captured is a page as it was.
-    assert side.look(f"{SITE}/gone", MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
+    assert side.visit(f"{SITE}/gone", MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -126,9 +126,9 @@ def test_only_a_page_that_was_begun_is_ended(
 
     browser.capture = dies  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt):
-        side.look(f"{SITE}/", MOMENT, tmp_path)
+        side.visit(f"{SITE}/", MOMENT, tmp_path)
     browser.capture = capture  # type: ignore[method-assign]
-    assert side.look(f"{SITE}/", MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
+    assert side.visit(f"{SITE}/", MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
 
 
 @pytest.mark.parametrize("name", ["chromium", pytest.param("firefox", marks=pytest.mark.browsers)])
@@ -157,7 +157,7 @@ def test_what_the_page_before_still_asks_for_is_not_of_this_one(
 
 
 def _asked(side: ReplaySide, url: str, moment: datetime, folder: Path) -> set[str]:
-    looked = side.look(url, moment, folder)
+    looked = side.visit(url, moment, folder)
     assert looked.log is not None
     assert looked.loaded.snapshot.outcome is Outcome.COMPLETE
     # What the browser asks for of its own accord, elsewhere, may come at any time.

@@ -22,7 +22,7 @@ from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
-from pinakes.qa.views.side import CHANGED, CHANGED_SHOT, LookResult, Side
+from pinakes.qa.views.side import CHANGED, CHANGED_SHOT, Side, Visit
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -55,9 +55,9 @@ class Shown:
         }  # fmt: skip
         self._seen = LoadedSnapshot(snapshot=Snapshot(**{**told, **of_snapshot}), pixels=pixels)
 
-    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+    def visit(self, url: str, moment: datetime, folder: Path) -> Visit:
         self.looks += 1
-        return LookResult(self._seen, None, 1)
+        return Visit(self._seen, None, 1)
 
 
 def judged(reference: Side, other: Side, folder: Path) -> PairResult:
@@ -128,7 +128,7 @@ def test_a_side_as_wide_as_the_screenshot(tmp_path: Path) -> None:
     assert opened == []
     for width in (800, 900, 800, 1000, 1100):
         stored._seen = Shown("stored", None, viewport_width=width)._seen
-        as_side.look(URL, MOMENT, tmp_path)
+        as_side.visit(URL, MOMENT, tmp_path)
     assert [viewport.width for viewport in opened] == [800, 900, 1000, 1100]
     assert closed == [800]
     side.close()
@@ -145,7 +145,7 @@ def test_a_side_that_does_not_open_leaves_nothing_behind(tmp_path: Path) -> None
 
     side = AsWideAsStored("live", "b", Shown("stored", None), fails)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="not installed"):
-        side.look(URL, MOMENT, tmp_path)
+        side.visit(URL, MOMENT, tmp_path)
     assert closed == [800]
 
 

@@ -40,7 +40,7 @@ def look(
 ) -> LoadedSnapshot:
     side: Side = StoredSide(StoredScreenshots(store.rows, store.archive))
     assert (side.kind, side.browser) == ("stored", "")
-    looked = side.look(url, moment, folder)
+    looked = side.visit(url, moment, folder)
     assert looked.log is None
     return looked.loaded
 

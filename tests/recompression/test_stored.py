@@ -319,7 +319,7 @@ def test_messages_name_the_generation_that_was_read(tmp_path: Path) -> None:
         path.write_bytes(data[:-8] + bytes(4) + data[-4:])
         scene.land(1)
         scene.land(2)
-        assert not scene.dedupe().amiss
+        assert not scene.dedupe().all_problems
         assert names(scene)[-1] == "c2/g2/part-1.warc.gz"
         assert "damaged" in outcomes(recompress(scene, "zst"))["c2/g2/part-1.warc.gz"]
     with make_scene(tmp_path / "unreadable") as scene:
@@ -330,7 +330,7 @@ def test_messages_name_the_generation_that_was_read(tmp_path: Path) -> None:
         path = scene.archive.path_of(name)
         whole = path.read_bytes()
         path.write_bytes(bytes(byte ^ 1 for byte in whole))
-        assert {problem.file for problem in scene.dedupe().amiss} == {name}
+        assert {problem.file for problem in scene.dedupe().all_problems} == {name}
 
 
 @pytest.mark.parametrize("ending", FORMS)

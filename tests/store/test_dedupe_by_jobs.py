@@ -212,7 +212,7 @@ def test_file_lost_after_the_decision_is_named(landed: Scene, runner: str | None
             landed.archive.delete(lost)
 
     report = landed.dedupe(runner=runner, at=lose)
-    [problem] = report.amiss
+    [problem] = report.all_problems
     assert (problem.file, report.files, dict(report.files_left)) == (lost, 1, {"failed": 1})
     landed.archive.path_of(lost).write_bytes(content)
     check_references(landed)
@@ -227,7 +227,7 @@ def test_file_lost_before_the_decision_is_named_unreadable(
     lost = "c1/part-0.warc.gz"
     landed.archive.delete(lost)
     report = landed.dedupe(runner=runner)
-    assert {problem.file for problem in report.amiss} == {lost}
+    assert {problem.file for problem in report.all_problems} == {lost}
     assert report.files == 1  # the one that has nothing in common with it
 
 

@@ -60,13 +60,13 @@ class Recent(Generic[T]):
         """The cached state; refreshes it if due, waiting for that at most `wait_s`."""
         with self._changed:
             if self._closed:
-                return self._look()
+                return self._read()
             if self._began_s is None and self._clock() >= self._due_s:
                 self._wanted = True
                 self._start()
                 self._changed.notify_all()
             self._changed.wait_for(lambda: not self._wanted and self._began_s is None, wait_s)
-            return self._look()
+            return self._read()
 
     def close(self, wait_s: float) -> bool:
         """Stop querying; return whether no query is running."""
@@ -108,7 +108,7 @@ class Recent(Generic[T]):
         except Exception as error:  # noqa: BLE001 (shown to the reader of the page)
             return None, str(error) or type(error).__name__
 
-    def _look(self) -> CachedState[T]:
+    def _read(self) -> CachedState[T]:
         now_s = self._clock()
         asking_s = None if self._began_s is None else now_s - self._began_s
         if self._answer is None:

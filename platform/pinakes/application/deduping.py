@@ -110,7 +110,7 @@ def dedupe(
                     saved_bytes=report.refs.saved_bytes,
                     left_full=dict(report.refs.left_full),
                     dropped=tuple(dropped),
-                    problems=tuple(report.amiss),
+                    problems=tuple(report.all_problems),
                 )
             )
             dropped.clear()

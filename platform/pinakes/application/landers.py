@@ -3,7 +3,7 @@
 In bulk, files are shown batch by batch, their rows loaded at once.  Whoever publishes, this process
 or others, does so with claims of this process, which keeps them until the load.
 
-    crew ─▶ published, rows in the spool ─▶ BulkCrew ─▶ loaded, finished, answered
+    workers ─▶ published, rows in the spool ─▶ BulkWorkers ─▶ loaded, finished, answered
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pinakes.warc.file_progress import Advance
 from pinakes.workers import Died, Workers
 
 from .events import Notice
-from .landing_loop import Answered, Crew, IngestEvent
+from .landing_loop import Answered, IngestEvent, LandingWorkers
 from .landing_plan import IngestPlan, IngestRequest
 from .parts import rarely_collecting
 
@@ -57,21 +57,21 @@ class WaitingRows:
 
 
 def spool_of(actor: Actor, temp_dir: Path | None) -> WaitingRows:
-    """The spool of this process; made by `bulk_crew`."""
+    """The spool of this process; made by `bulk_workers`."""
     return WaitingRows(actor=actor, place=spool_place(actor, temp_dir))
 
 
 @contextmanager
-def bulk_crew(
-    crew: Crew,
+def bulk_workers(
+    workers: LandingWorkers,
     stores: Stores,
     spool: WaitingRows,
     *,
     crawl: str,
     batch_bytes: int,
     on_event: Callable[[IngestEvent], None],
-) -> Iterator[BulkCrew]:
-    """A crew that has `crew` publish files, and finishes them in batches."""
+) -> Iterator[BulkWorkers]:
+    """Workers that have `workers` publish files, and finish them in batches."""
     load = _loader(stores, spool.actor, on_event)
     with spool_folder(spool.actor, stores.space.folder):
         lander = Lander(stores.rows, stores.archive, spool.actor)
@@ -89,22 +89,22 @@ def bulk_crew(
                 batch_bytes=batch_bytes,
             )
 
-        yield BulkCrew(crew, landing, crawl)
+        yield BulkWorkers(workers, landing, crawl)
 
 
 Answers = list[tuple[Attempt, Answered | Died]]
 
 
-class BulkCrew:
+class BulkWorkers:
     """Answers for a file when its batch is loaded: when it is full, or nothing else is to do."""
 
     def __init__(
         self,
-        crew: Crew,
+        workers: LandingWorkers,
         landing: Callable[[Callable[[Landed], None], Callable[[PinakesError], None]], BulkLanding],
         crawl: str,
     ) -> None:
-        self._crew = crew
+        self._workers = workers
         self._crawl = crawl
         self._landing = landing(self._answer, self._miss)
         self._published: dict[str, tuple[Attempt, dict[str, int]]] = {}
@@ -112,22 +112,22 @@ class BulkCrew:
 
     @property
     def under_way(self) -> int:
-        return self._crew.under_way + self._landing.waiting + len(self._done)
+        return self._workers.under_way + self._landing.waiting + len(self._done)
 
     @property
     def has_room(self) -> bool:
-        return self._crew.has_room
+        return self._workers.has_room
 
     def give(self, attempt: Attempt, /) -> None:
         """Have a file published.  Of two of one name the first is finished before."""
         if archive_file(self._crawl, attempt.item.name) in self._published:
             self._landing.flush()
-        self._crew.give(attempt)
+        self._workers.give(attempt)
 
     def answers(self, timeout_s: float | None = None) -> Answers:
         """What is finished since.  Loads what waits where there is time and nothing to do."""
-        idle = not self._crew.under_way
-        for attempt, answer in self._crew.answers(timeout_s):
+        idle = not self._workers.under_way
+        for attempt, answer in self._workers.answers(timeout_s):
             if isinstance(answer, Answered) and isinstance(answer.outcome, Published):
                 published = answer.outcome
                 self._published[published.held.archive_file] = (attempt, answer.counts)
@@ -140,7 +140,7 @@ class BulkCrew:
         return done
 
     def advanced(self) -> int:
-        return self._crew.advanced()
+        return self._workers.advanced()
 
     def _answer(self, landed: Landed) -> None:
         attempt, counts = self._published.pop(landed.archive_file)

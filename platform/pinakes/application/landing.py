@@ -21,8 +21,8 @@ from pinakes.ingest.watch import Seen, look_at
 from pinakes.profile import Stores
 from pinakes.warc.file_progress import Advance, no_advance
 
-from .landers import Landers, bulk_crew, landers_for, landings_of
-from .landing_loop import Alone, Crew, IngestEvent, IngestLoop, IngestRun
+from .landers import Landers, bulk_workers, landers_for, landings_of
+from .landing_loop import IngestEvent, IngestLoop, IngestRun, InThisProcess, LandingWorkers
 from .landing_plan import IngestPlan, IngestRequest
 from .parts import rarely_collecting
 
@@ -81,19 +81,19 @@ def ingest(
             ExitStack() as at_end,
         ):
             alone = landings_of(request, plan.crawl, spool, stores, actor, watched.advance)
-            crew: Crew = processes or Alone(alone.attempt)
+            workers: LandingWorkers = processes or InThisProcess(alone.attempt)
             if spool is not None and request.bulk_bytes is not None:
-                bulk = bulk_crew(
-                    crew,
+                bulk = bulk_workers(
+                    workers,
                     stores,
                     spool,
                     crawl=plan.crawl,
                     on_event=watched.on_event,
                     batch_bytes=request.bulk_bytes,
                 )
-                crew = at_end.enter_context(bulk)
+                workers = at_end.enter_context(bulk)
             loop = IngestLoop(
-                crew, landing_run, stores.tally, watched.on_event, watched.advance, done=done
+                workers, landing_run, stores.tally, watched.on_event, watched.advance, done=done
             )
             if request.settle_s is not None:
                 loop.watch(lambda: _look(request, loop), request.settle_s)

@@ -76,7 +76,7 @@ class Answered(NamedTuple):
     counts: dict[str, int]
 
 
-class Crew(Protocol):
+class LandingWorkers(Protocol):
     """Who lands files: this process, or several others (`workers.Workers`)."""
 
     @property
@@ -102,7 +102,7 @@ class Crew(Protocol):
         ...
 
 
-class Alone:
+class InThisProcess:
     """Lands a file when it is given, in this process."""
 
     has_room = True
@@ -127,11 +127,11 @@ class Alone:
 
 
 class IngestLoop:
-    """Gives files to a crew, and counts what comes of them."""
+    """Gives files to workers, and counts what comes of them."""
 
     def __init__(
         self,
-        crew: Crew,
+        workers: LandingWorkers,
         landing_run: LandingRun,
         tally: Tally,
         on_event: Callable[[IngestEvent], None],
@@ -140,7 +140,7 @@ class IngestLoop:
         done: IngestRun,
     ) -> None:
         """`done` is where it counts; `advance` is told of the bytes that others have done."""
-        self._crew = crew
+        self._workers = workers
         self._landing_run = landing_run
         self._tally = tally
         self._on_event = on_event
@@ -203,28 +203,28 @@ class IngestLoop:
             self._give(attempt)
 
     def _give(self, attempt: Attempt) -> None:
-        while not self._crew.has_room:
+        while not self._workers.has_room:
             self._take(_BEAT_S)
-        self._crew.give(attempt)
+        self._workers.give(attempt)
         self._take(0)
 
     def _take_all(self) -> None:
-        while self._crew.under_way:
+        while self._workers.under_way:
             self._take(_BEAT_S)
 
     def _pause(self, seconds: float) -> None:
         until_s = time.monotonic() + seconds
         while (left_s := until_s - time.monotonic()) > 0:
-            if self._crew.under_way:
+            if self._workers.under_way:
                 self._take(min(left_s, _BEAT_S))
             else:
                 time.sleep(min(left_s, _BEAT_S))
                 self._landing_run.beat()
 
     def _take(self, timeout_s: float) -> None:
-        for attempt, answer in self._crew.answers(timeout_s):
+        for attempt, answer in self._workers.answers(timeout_s):
             self._note(attempt, answer)
-        self._advance(self._crew.advanced())
+        self._advance(self._workers.advanced())
         self._landing_run.beat()
 
     def _note(self, attempt: Attempt, answer: Answered | Died) -> None:

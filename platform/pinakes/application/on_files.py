@@ -16,7 +16,7 @@ from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
 from pinakes.dedupe.run.run_report import UNWATCHED, DedupeProgress
 from pinakes.dedupe.run.store_run import COMPARE
-from pinakes.dedupe.validate.file_pairs import Discrepancy, Witnesses
+from pinakes.dedupe.validate.file_pairs import Discrepancy, Observers
 from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
 from pinakes.errors import ConfigError, PinakesError
@@ -141,8 +141,8 @@ def dedupe_given(
             on_event(file)
         if output is not None and files:
             with WarcioReader() as warcio:
-                witnesses = Witnesses(second_reader=warcio)
-                validation = run.validate(output, witnesses=witnesses, progress=progress)
+                observers = Observers(second_reader=warcio)
+                validation = run.validate(output, observers=observers, progress=progress)
             discrepancies = tuple(validation.open_discrepancies)
     return DedupeResult(
         files=tuple(files),

@@ -11,7 +11,7 @@ from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.archive_store.located import open_place
 from pinakes.dedupe.references.further_originals import add_indexed_originals, add_originals
 from pinakes.dedupe.references.resolution import Resolution
-from pinakes.dedupe.validate.file_pairs import DISCREPANCIES, Discrepancy, Witnesses
+from pinakes.dedupe.validate.file_pairs import DISCREPANCIES, Discrepancy, Observers
 from pinakes.dedupe.validate.folders import Validation, archive_folder, validate_folders
 from pinakes.dedupe.validate.receipt import format_receipt
 from pinakes.dedupe.validate.replay_sample import ReplaySample, ask_replay
@@ -66,7 +66,7 @@ def validate(
             before,
             after,
             accepted=accepted,
-            witnesses=Witnesses(second_reader=warcio, sampler=sample),
+            observers=Observers(second_reader=warcio, sampler=sample),
             advance=advance,
             add_further=add_further,
         )

@@ -3,7 +3,7 @@
     take: rows at one moment ─▶ files, none of which may be deleted in between ─▶ copied later
 
 Tables may be snapshotted at different moments, but in this order: `captures`, `digests`,
-`qa_pairs`; `crawls`; `files`; `inflight`, `runs`.  `settler` relies on it.
+`qa_pairs`; `crawls`; `files`; `inflight`, `runs`.  `recovery` relies on it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from .copying import copy_listed
 from .crawl_list import iter_crawls
 from .findings import SettledFinding
 from .port import RowsRestorer
-from .settler import Settler, SurvivingActor
+from .recovery import Recovery, SurvivingActor
 
 VERB = "restore"
 
@@ -100,10 +100,10 @@ class BackupRestoring:
             run = self._begin(rows, facts)
             self._restore_files(rows, lines, report, advance)
             self._at("files restored")
-            settler = Settler(rows, self._archive, facts, SurvivingActor(), crawls, at=self._at)
-            for settled in settler.settle():
+            recovery = Recovery(rows, self._archive, facts, SurvivingActor(), crawls, at=self._at)
+            for settled in recovery.settle():
                 report.settled.append(settled)
-            report.problems += settler.problems
+            report.problems += recovery.problems
             self._restore_reports(lines)
             _drop_asides(self._archive)
             set_run_state(rows, run, RunState(state="done"))

@@ -34,7 +34,7 @@ PUTTING_THREADS = 2
 _TIMEOUT_S = 10.0
 
 
-class Behind(Generic[T]):
+class BackgroundWork(Generic[T]):
     """Runs work in its own threads; with one thread, in the order given."""
 
     def __init__(self, work: Callable[[T], object], *, room: int, threads: int = 1) -> None:
@@ -92,7 +92,7 @@ class Behind(Generic[T]):
                 self._undone -= 1
                 self._changed.notify_all()
 
-    def __enter__(self) -> Behind[T]:
+    def __enter__(self) -> BackgroundWork[T]:
         for thread in self._threads:
             thread.start()
         return self
@@ -121,7 +121,7 @@ class OverlappedRows:
 
     batch_rows = 2_500
 
-    def __init__(self, behind: Behind[tuple[str, list[Put]]]) -> None:
+    def __init__(self, behind: BackgroundWork[tuple[str, list[Put]]]) -> None:
         self._behind = behind
 
     def put(self, table: str, puts: list[Put]) -> None:
@@ -138,7 +138,7 @@ def overlapped_rows(store: RowStore) -> RowSinks:
 
     @contextmanager
     def sink(_: Held) -> Iterator[OverlappedRows]:
-        with Behind[tuple[str, list[Put]]](
+        with BackgroundWork[tuple[str, list[Put]]](
             lambda batch: store.mutate(*batch), room=WAITING_CAPTURES, threads=PUTTING_THREADS
         ) as behind:
             yield OverlappedRows(behind)
@@ -147,7 +147,7 @@ def overlapped_rows(store: RowStore) -> RowSinks:
 
 
 class _OverlappedFile:
-    def __init__(self, behind: Behind[Any]) -> None:
+    def __init__(self, behind: BackgroundWork[Any]) -> None:
         self._behind = behind
 
     def write(self, data: Any, /) -> int:
@@ -161,5 +161,5 @@ class _OverlappedFile:
 @contextmanager
 def overlapped_file(file: BinaryIO) -> Iterator[Writer]:
     """Write to the file while more is read; data given must not be changed afterwards."""
-    with Behind[Any](file.write, room=WAITING_BYTES) as behind:
+    with BackgroundWork[Any](file.write, room=WAITING_BYTES) as behind:
         yield _OverlappedFile(behind)

@@ -148,7 +148,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 say_report(report, request.collection, console)
                 if report.files and grace_ms is None:
                     say_next(request.crawl, configuration, console)
-                if report.amiss:
+                if report.all_problems:
                     job.exit = Exit.SOME_FAILED
     return job.exit
 

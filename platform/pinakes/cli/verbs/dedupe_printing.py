@@ -36,9 +36,10 @@ def say_if_there_is_none(stores: Stores, collection: str, console: Console) -> N
 
 def say_report(report: DedupeReport, collection: str, console: Console) -> None:
     """What a run did, what is wrong, and what to do about that."""
-    for problem in report.amiss:
+    problems = report.all_problems
+    for problem in problems:
         console.warn(problem)
-    if any(isinstance(problem, (DigestMismatch, MalformedRecord)) for problem in report.amiss):
+    if any(isinstance(problem, (DigestMismatch, MalformedRecord)) for problem in problems):
         console.say(
             "what is damaged `pinakes fsck --full` names, and what can be done: put the file back "
             "from a backup, or, where an older generation is whole, let "

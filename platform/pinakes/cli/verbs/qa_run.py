@@ -23,7 +23,7 @@ from pinakes.qa.run.plan import BENIGN, LIVE, RunPlan
 from pinakes.qa.snapshot import Rect
 
 if TYPE_CHECKING:
-    from pinakes.qa.run.lookers import PageResult
+    from pinakes.qa.run.page_workers import PageResult
     from pinakes.qa.run.running import RunDone
     from pinakes.warc.file_progress import Advance
 
@@ -96,7 +96,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Judge the pages that are not judged yet, and name those that differ."""
-    from pinakes.qa.run.lookers import lookers  # these need the extra
+    from pinakes.qa.run.page_workers import page_workers  # these need the extra
     from pinakes.qa.run.running import judge_pages, new_run, read_models
 
     choice, folder, by_job = choice_of(arguments), arguments.output, arguments.runner == "hadoop"
@@ -132,14 +132,14 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             yield progress.advance
 
     if by_job:
-        from pinakes.qa.run.by_job import lookers_by_job  # this needs another
+        from pinakes.qa.run.by_job import page_workers_by_job  # this needs another
 
         require_jobs("hadoop", configuration)
     # Processes start before any store is opened: its threads would not exist in them.
     with (
-        nullcontext(lookers_by_job(configuration, folder, wave_shown))
+        nullcontext(page_workers_by_job(configuration, folder, wave_shown))
         if by_job
-        else lookers(configuration.jobs, configuration, folder) as look,
+        else page_workers(configuration.jobs, configuration, folder) as work,
         open_stores(configuration) as stores,
     ):
         done = judge_pages(
@@ -147,7 +147,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             folder,
             plan,
             choice,
-            look,
+            work,
             on_event=EventPrinter(console),
             on_answer=lambda answer: _say(answer, console),
             around=pages_shown,

@@ -24,7 +24,7 @@ from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.decide.resolve import Comparing
 from pinakes.dedupe.decide.trust import Trust
-from pinakes.dedupe.validate.file_pairs import Witnesses
+from pinakes.dedupe.validate.file_pairs import Observers
 from pinakes.dedupe.validate.folders import Proven, Validation, validate_files
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
@@ -211,7 +211,7 @@ class FilesRun:
         self,
         output: Path,
         *,
-        witnesses: Witnesses | None = None,
+        observers: Observers | None = None,
         progress: DedupeProgress = UNWATCHED,
     ) -> Validation:
         """Read all files once more, before and after, and follow every reference."""
@@ -220,7 +220,7 @@ class FilesRun:
             self._readable,
             output,
             proven=self._proven,
-            witnesses=witnesses,
+            observers=observers,
             advance=progress.advance,
         )
 

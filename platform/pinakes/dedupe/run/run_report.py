@@ -129,7 +129,7 @@ class DedupeReport:
         self.problems.append(problem)
 
     @property
-    def amiss(self) -> list[PinakesError]:
+    def all_problems(self) -> list[PinakesError]:
         """All that an operator must look at: files, bodies, records that were left for it."""
         return [*self._unreadable(), *self._unequal(), *self.problems, *self.refs.problems]
 

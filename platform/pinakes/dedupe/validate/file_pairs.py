@@ -93,14 +93,14 @@ class RevisitSampler(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Witnesses:
+class Observers:
     """Who else looks at the records: see the two protocols."""
 
     second_reader: SecondReader | None = None
     sampler: RevisitSampler | None = None
 
 
-_NOBODY = Witnesses()
+_NO_OBSERVERS = Observers()
 
 
 def compare_files(
@@ -109,7 +109,7 @@ def compare_files(
     references: FoundReferences | None,
     found: FilesComparison,
     *,
-    witnesses: Witnesses = _NOBODY,
+    observers: Observers = _NO_OBSERVERS,
     bodies: Sequence[str] | None = None,
     is_proven: bool = False,
 ) -> None:
@@ -126,7 +126,7 @@ def compare_files(
     number = references.add_file(after.name) if references is not None else 0
     difference = None if is_proven else compare_raw(before, after, bodies).difference
     known = len(found.discrepancies)
-    pairs = _Pairs(before, after, number, references, found, witnesses, proven=difference is None)
+    pairs = _Pairs(before, after, number, references, found, observers, proven=difference is None)
     digests = () if references is None else (ALGORITHM,)
     both = zip_longest(_stretches(before, digests), _stretches(after, digests))
     for ordinal, (old, new) in enumerate(both):
@@ -170,7 +170,7 @@ class _Pairs:
         number: int,
         references: FoundReferences | None,
         found: FilesComparison,
-        witnesses: Witnesses,
+        observers: Observers,
         *,
         proven: bool,
     ) -> None:
@@ -181,8 +181,8 @@ class _Pairs:
         self._references = references
         self._found = found
         self._proven = proven
-        self._second_reader = witnesses.second_reader
-        self._sampler = witnesses.sampler
+        self._second_reader = observers.second_reader
+        self._sampler = observers.sampler
         self._written: tuple[int, int, bool] = (-1, -1, False)
 
     def compare(self, old: FileStretch | None, new: FileStretch | None) -> Iterator[str]:

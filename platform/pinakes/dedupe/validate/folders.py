@@ -19,7 +19,7 @@ from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.opening import open_source
 from pinakes.warc.packages.paths import flat_name, open_package
 
-from .file_pairs import Discrepancy, FilesComparison, Witnesses, compare_files
+from .file_pairs import Discrepancy, FilesComparison, Observers, compare_files
 
 _SUFFIXES = (".warc", ".arc")
 _PASSES = 2
@@ -126,7 +126,7 @@ def validate_folders(
     after: Path,
     *,
     accepted: Iterable[dict[str, str]] = (),
-    witnesses: Witnesses | None = None,
+    observers: Observers | None = None,
     advance: Callable[[int], None] = lambda count: None,
     add_further: Callable[[Resolution], None] = lambda resolution: None,
 ) -> Validation:
@@ -145,7 +145,7 @@ def validate_folders(
             )
         else:
             pairs.append((str(old.root / old_name), old_name, new_name))
-    _validate_pairs(pairs, new.root, result, witnesses or Witnesses(), advance, add_further)
+    _validate_pairs(pairs, new.root, result, observers or Observers(), advance, add_further)
     if not result.files:
         raise ConfigError(f"there is no pair of archive files in {before} and {after}")
     return result
@@ -156,7 +156,7 @@ def validate_files(
     after: Path,
     *,
     proven: Mapping[str, Proven] = MappingProxyType({}),
-    witnesses: Witnesses | None = None,
+    observers: Observers | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Validation:
     """Compare the file at each place with the one of its name in a folder.
@@ -166,7 +166,7 @@ def validate_files(
     """
     result = Validation()
     pairs = [(place, place, output_name(place)) for place in places]
-    _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance, proven=proven)
+    _validate_pairs(pairs, after, result, observers or Observers(), advance, proven=proven)
     return result
 
 
@@ -174,7 +174,7 @@ def _validate_pairs(
     pairs: Iterable[tuple[str, str, str]],
     after: Path,
     result: Validation,
-    witnesses: Witnesses,
+    observers: Observers,
     advance: Callable[[int], None],
     add_further: Callable[[Resolution], None] = lambda resolution: None,
     proven: Mapping[str, Proven] = MappingProxyType({}),
@@ -196,7 +196,7 @@ def _validate_pairs(
                     is_now,
                     resolution,
                     result.comparison,
-                    witnesses=witnesses,
+                    observers=observers,
                     is_proven=proven.get(left) == both,
                 )
                 result.files.append(
@@ -228,7 +228,7 @@ def without_counterpart(name: str, *, is_missing: bool) -> Discrepancy:
     return Discrepancy(code, name, 0, 0, f"the file has no counterpart ({code})")
 
 
-def astray(reference: Reference) -> Discrepancy | None:
+def unresolved_reference(reference: Reference) -> Discrepancy | None:
     """Of a reference that does harm."""
     if reference.outcome in HARMLESS:
         return None
@@ -239,5 +239,5 @@ def astray(reference: Reference) -> Discrepancy | None:
 def _judge_references(resolution: Resolution, result: Validation) -> None:
     for reference in resolution.outcomes():
         result.references[reference.outcome] += 1
-        if (found := astray(reference)) is not None:
+        if (found := unresolved_reference(reference)) is not None:
             result.comparison.discrepancies.append(found)

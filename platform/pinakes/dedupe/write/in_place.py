@@ -140,7 +140,7 @@ class InPlaceRewriting:
         if isinstance(record, Record) and record.type in FULL_TYPES:
             self._resolution.add_full(*full_of(record, body_of(record), stays=True))
 
-    def _first_astray(self) -> Reference | None:
+    def _first_unresolved(self) -> Reference | None:
         outcomes = self._resolution.outcomes()
         return next((one for one in outcomes if one.outcome not in HARMLESS), None)
 
@@ -151,15 +151,15 @@ class InPlaceRewriting:
             DigestMismatch: where a reference does not lead to the body it stands for;
                 then nothing is changed.
         """
-        if self._unchanged and self._first_astray() is not None:
+        if self._unchanged and self._first_unresolved() is not None:
             # What it means may stand in a file that stays as it is.
             self._add_unchanged()
-        astray = self._first_astray()
-        if astray is not None:
+        unresolved = self._first_unresolved()
+        if unresolved is not None:
             raise DigestMismatch(
-                f"record {astray.ordinal}: {OUTCOMES[astray.outcome]} "
-                f"({astray.target_uri}); nothing was changed",
-                file=astray.file,
+                f"record {unresolved.ordinal}: {OUTCOMES[unresolved.outcome]} "
+                f"({unresolved.target_uri}); nothing was changed",
+                file=unresolved.file,
             )
         done = []
         while self._staged:

@@ -59,7 +59,7 @@ def _name(key: bytes) -> str:
     return text if len(text) <= 120 else f"{text[:90]}…{text[-27:]}"
 
 
-class SidecarAmiss:
+class SidecarProblems:
     """What is wrong with the rows of a sidecar."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .accounts import Account
-from .cell_findings import SidecarAmiss, describe_differences, describe_rows, still_here
+from .cell_findings import SidecarProblems, describe_differences, describe_rows, still_here
 from .cell_writing import CellChange, CellWriter
 from .compare import CellDifference, FileNow, compare_capture, decoded, expected_cells, shown
 from .file_facts import FileFactsCheck, LandedAgain
@@ -87,13 +87,13 @@ class FullFileCheck:
         Raises:
             MalformedRecord, SchemaError: the sidecar cannot be read.
         """
-        account, amiss = Account(self._entry), SidecarAmiss()
+        account, problem = Account(self._entry), SidecarProblems()
         landed = LandedAgain(self._entry.archive_file)
         older = self._older()
         try:
             for read in in_batches(self._read(landed.result)):
                 batch = self._originals.settled(read)
-                amiss.note(batch)
+                problem.note(batch)
                 landed.note(batch)
                 olds = [_of_record(older, read.row) for read in batch]
                 yield from self._check(batch, olds, account)
@@ -104,8 +104,8 @@ class FullFileCheck:
             for places in older.values():
                 places.close()
         self.account = account
-        if amiss.count:
-            yield self._sidecar_finding(amiss.code, amiss.message)
+        if problem.count:
+            yield self._sidecar_finding(problem.code, problem.message)
         landed.result.compression = self._compression()
         check = FileFactsCheck(
             self._rows, self._entry, self._facts, self._generations, landed, self._mender

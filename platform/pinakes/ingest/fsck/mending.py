@@ -115,7 +115,7 @@ class StoredFileMender:
         return how_bytes_differ(self._archive, self._name, known)
 
     @property
-    def size_amiss(self) -> str | None:
+    def size_problem(self) -> str | None:
         """How the size differs from the one on record."""
         return how_bytes_differ(self._archive, self._name, self.on_record, quick=True)
 
@@ -166,11 +166,11 @@ class StoredFileMender:
             InputRefused: they are those on record, or there are none.
         """
         with self._claim(self._entry) as held:
-            amiss = self.how_bytes_differ
+            problem = self.how_bytes_differ
             size = self._archive.size(self._name)
-            if amiss is None or size is None:
+            if problem is None or size is None:
                 why = "there is nothing to accept: its bytes are as on record"
-                raise InputRefused(amiss if size is None and amiss else why, file=self._name)
+                raise InputRefused(problem if size is None and problem else why, file=self._name)
             was = self.generations.get(self._entry.generation) or GenerationFacts(
                 file=self._name,
                 size=self._facts.size,
@@ -187,7 +187,7 @@ class StoredFileMender:
                 with aside.open() as file:
                     losses.append(before.losses(read_sidecar(file)))
 
-            repair = self._rebuild(held, ACCEPTED, amiss, before, compare)
+            repair = self._rebuild(held, ACCEPTED, problem, before, compare)
         return Accepted(repair, losses[-1])
 
     def _rebuild(

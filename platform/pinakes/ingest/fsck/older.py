@@ -86,9 +86,9 @@ class OlderGenerations:
         """Raises InputRefused where its bytes or rows do not tell what it was."""
         with self._claim(self._entry) as held:
             facts = self._generations[generation]
-            amiss = how_bytes_differ(self._archive, name, facts)
-            if amiss is not None:
-                raise InputRefused(f"not mended, since {amiss}", file=name)
+            problem = how_bytes_differ(self._archive, name, facts)
+            if problem is not None:
+                raise InputRefused(f"not mended, since {problem}", file=name)
             of = SidecarOf(name, generation, facts.sha256)
             return put_sidecar(
                 self._archive,
@@ -133,21 +133,21 @@ class OlderGenerations:
     def _superseded(
         self, name: str, generation: int, *, quick: bool, full: bool
     ) -> Iterator[tuple[str, str]]:
-        amiss = how_bytes_differ(
+        problem = how_bytes_differ(
             self._archive, name, self._generations.get(generation), quick=quick
         )
-        if amiss is not None:
-            yield "checksum", amiss
+        if problem is not None:
+            yield "checksum", problem
         if self._archive.size(sidecar_name(name)) is None:
             yield "sidecar-missing", "has no sidecar"
         elif full:
             try:
-                amiss = next(map(location_amiss, misplaced(self._archive, name)), None)
+                problem = next(map(location_problem, misplaced(self._archive, name)), None)
             except SIDECAR_ERRORS as error:
                 yield "sidecar-unreadable", message_of(error)
             else:
-                if amiss is not None:
-                    yield "location", amiss
+                if problem is not None:
+                    yield "location", problem
 
 
 class OlderPlaces:
@@ -180,7 +180,7 @@ class OlderPlaces:
         self._file.close()
 
 
-def location_amiss(row: SidecarRow | None) -> str:
+def location_problem(row: SidecarRow | None) -> str:
     """Of what `misplaced` finds."""
     if row is None:
         return "records of the file are missing in the sidecar"

@@ -32,7 +32,7 @@ from .cell_findings import rows_missing, still_here
 from .cells import FullFileCheck
 from .findings import FsckFinding
 from .mending import SIDECAR_ERRORS, Claiming, StoredFileMender
-from .older import location_amiss, message_of
+from .older import location_problem, message_of
 from .originals import OriginalCheck
 from .proofs import place_of, whose_else
 from .quarantine import Quarantine, in_batches
@@ -71,11 +71,11 @@ class StoredFileCheck:
         if not self._mender.is_noted:
             yield self._not_noted_finding(quick=quick)
             return
-        amiss = self._mender.size_amiss if quick else self._mender.how_bytes_differ
-        if amiss is None:
+        problem = self._mender.size_problem if quick else self._mender.how_bytes_differ
+        if problem is None:
             yield from self._described_findings(quick=quick, full=full, seed=seed)
             return
-        yield self._finding("checksum", f"{amiss}: {self._choices(quick=quick)}")
+        yield self._finding("checksum", f"{problem}: {self._choices(quick=quick)}")
         # Nothing is derived from bytes that are not those on record, nor for them.
         for finding in self._described_findings(quick=True, full=False, seed=seed):
             yield replace(finding, repair=None, mend=None)
@@ -96,8 +96,8 @@ class StoredFileCheck:
             return self._finding("facts", f"{lost}: {choices}")
         if self._archive.checksum(self._name) == of.sha256:
             return self._finding("facts", f"{lost}; by its sidecar it is whole: {accept}")
-        amiss = f"{lost}, and by its sidecar it had others"
-        return self._finding("checksum", f"{amiss}: {self._choices(quick=quick)}")
+        problem = f"{lost}, and by its sidecar it had others"
+        return self._finding("checksum", f"{problem}: {self._choices(quick=quick)}")
 
     def _choices(self, *, quick: bool) -> str:
         """What people can do where the bytes are not those on record; a quick look tells no more
@@ -117,7 +117,7 @@ class StoredFileCheck:
     def _described_findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
         """What is wrong with sidecar and rows; once more in full, after the sidecar was made
         anew."""
-        finding = self._sidecar_amiss()
+        finding = self._sidecar_problem()
         if finding is not None:
             yield finding
             if not full or not self._mender.has_rebuilt:
@@ -127,7 +127,7 @@ class StoredFileCheck:
         else:
             yield from self._check_by_sidecar(quick=quick, seed=seed)
 
-    def _sidecar_amiss(self) -> FsckFinding | None:
+    def _sidecar_problem(self) -> FsckFinding | None:
         if self._archive.size(sidecar_name(self._name)) is None:
             return self._sidecar_finding("sidecar-missing", "has no sidecar")
         try:
@@ -299,7 +299,7 @@ class StoredFileCheck:
                     return
 
     def _location_finding(self, row: SidecarRow | None) -> FsckFinding:
-        return self._sidecar_finding("location", location_amiss(row))
+        return self._sidecar_finding("location", location_problem(row))
 
     def _is_away(self, original: CaptureRow, files: Mapping[str, FileEntry]) -> bool:
         """Whether the catalogue does not have its file, and the archive no generation of it; one
@@ -336,7 +336,7 @@ class StoredFileCheck:
             if original is not None and self._is_away(original, files):
                 away[original.facts.archive_file] += 1
                 continue
-            what = _original_amiss(original)
+            what = _original_problem(original)
             if what is None and original is not None and not quick:
                 is_other = self._originals.has_other_body(row, original)
                 what = "has another body" if is_other else None
@@ -358,7 +358,7 @@ class StoredFileCheck:
             )
 
 
-def _original_amiss(original: CaptureRow | None) -> str | None:
+def _original_problem(original: CaptureRow | None) -> str | None:
     if original is None:
         return "does not exist"
     if original.is_duplicate:

@@ -2,7 +2,7 @@
 
     files ─▶ sums;  by URI: references judged, files that refer to files ─▶ each pair once
 
-    python -m pinakes.mr_jobs.copy_look -r inline|local|hadoop LIST...
+    python -m pinakes.mr_jobs.copy_check -r inline|local|hadoop LIST...
 
 LIST has lines `["source", NAME, PLACE]`, for files whose references and full records are read,
 too; `["target", …]`; and `["standing", …]`, of which only the full records are read.
@@ -35,7 +35,7 @@ _PROBLEM, _LINE, _URI, _PLACE, _EDGE = b"p", b"=", b"u", b"s", b"e"
 _HOLDS, _REFERS = b"0", b"1"
 
 
-class CopyLookJob(ArchiveJob):
+class CopyCheckJob(ArchiveJob):
     """See the module."""
 
     SORT_VALUES = True
@@ -47,11 +47,11 @@ class CopyLookJob(ArchiveJob):
     def steps(self) -> list[MRStep]:
         """Look, judge, gather."""
         return [
-            MRStep(**self.mapping(self.look), reducer=self.judge),
+            MRStep(**self.mapping(self.check), reducer=self.judge),
             MRStep(**self.reducing(self.gather), jobconf=LINES_OF_REDUCES),
         ]
 
-    def look(self, _: None, line: bytes) -> Iterator[Pair]:
+    def check(self, _: None, line: bytes) -> Iterator[Pair]:
         role, name, place = json.loads(line)
         self.task.count(FILES)
         with Spool[Pair]() as pairs:
@@ -114,4 +114,4 @@ class _FileReferences(DepartingReferences):
 
 
 if __name__ == "__main__":
-    CopyLookJob.run()
+    CopyCheckJob.run()

@@ -40,11 +40,11 @@ class PageResult(NamedTuple):
 _Planned = tuple[RunPlan, PageTask, int]
 """Plan, page, and the number of the attempt."""
 
-Lookers = Callable[[RunPlan, Iterable[PageTask]], Iterator[PageResult]]
+PageWorkers = Callable[[RunPlan, Iterable[PageTask]], Iterator[PageResult]]
 
 
 @contextmanager
-def lookers(count: int, configuration: Configuration, folder: Path) -> Iterator[Lookers]:
+def page_workers(count: int, configuration: Configuration, folder: Path) -> Iterator[PageWorkers]:
     """That many processes; for 1, this process.  Enter before any store is opened.
 
     A page with which a process dies is given once to another, and is lost if that dies as well.
@@ -61,10 +61,10 @@ def _alone(
 ) -> Iterator[PageResult]:
     with open_stores(configuration) as stores, open_judge(plan, stores, folder) as judge:
         for task in tasks:
-            yield _looked(judge, task)
+            yield _judged(judge, task)
 
 
-def _looked(judge: PageJudge, task: PageTask) -> PageResult:
+def _judged(judge: PageJudge, task: PageTask) -> PageResult:
     """Damage in a page must not end the run."""
     try:
         return PageResult(task.drawn, judge.judge(task.drawn, task.pairs))
@@ -84,7 +84,7 @@ def _open_work(
             plan, task, _ = given
             if not opened:
                 opened.append(stack.enter_context(open_judge(plan, stores, folder)))
-            return _looked(opened[0], task)
+            return _judged(opened[0], task)
 
         yield work
 

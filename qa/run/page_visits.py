@@ -12,7 +12,7 @@ from pathlib import Path
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.sample import SampledPage
 from pinakes.qa.snapshot import Outcome
-from pinakes.qa.views.side import LookResult, ReplaySide, Side
+from pinakes.qa.views.side import ReplaySide, Side, Visit
 
 from .decision import changed_outcomes
 from .plan import is_replay
@@ -21,7 +21,7 @@ _NOT_SHOWN = "not captured: all requests of the reference would get the same byt
 _FIRST_SCREEN = "the image is of the first screen: all requests would get the same bytes now"
 
 
-class PageLooks:
+class PageVisits:
     """One page, captured by sides by their names; by each at most once."""
 
     def __init__(self, sides: Mapping[str, Side], drawn: SampledPage, folder: Path) -> None:
@@ -29,20 +29,20 @@ class PageLooks:
         self._sides = sides
         self._url = drawn.page.url
         self._folder = folder
-        self._looked: dict[str, LookResult] = {}
+        self._visits: dict[str, Visit] = {}
 
-    def look_at_once(self, names: Sequence[str]) -> None:
+    def visit_at_once(self, names: Sequence[str]) -> None:
         """Capture by several sides in parallel: a browser is idle for most of a capture.
 
         Only replays: the others have their own pace, or wait for one another.
         """
         replayed = [
-            name for name in names if name not in self._looked and is_replay(self._sides[name].kind)
+            name for name in names if name not in self._visits and is_replay(self._sides[name].kind)
         ]
         if len(replayed) > 1:
             with ThreadPoolExecutor(len(replayed)) as pool:
-                for name, looked in zip(replayed, pool.map(self.look_again, replayed), strict=True):
-                    self._looked[name] = looked
+                for name, visit in zip(replayed, pool.map(self.visit_again, replayed), strict=True):
+                    self._visits[name] = visit
 
     def skip_if_same(self, before: str, current: str, *, is_for_one_pair: bool) -> None:
         """Use the capture of `before` for `current` as well, if the same bytes would be sent.
@@ -51,11 +51,11 @@ class PageLooks:
         a page is that of its first screen, the rest being proven.
         """
         side, now = self._sides[before], self._sides[current]
-        if current in self._looked or not isinstance(now, ReplaySide):
+        if current in self._visits or not isinstance(now, ReplaySide):
             return
         repeated = _Repeated(now, self.moment)
-        if is_for_one_pair and before not in self._looked and isinstance(side, ReplaySide):
-            first = side.look(self._url, self.moment, self._folder, is_known=repeated.is_same)
+        if is_for_one_pair and before not in self._visits and isinstance(side, ReplaySide):
+            first = side.visit(self._url, self.moment, self._folder, is_known=repeated.is_same)
             is_first_screen = repeated.was_same
         else:
             first, is_first_screen = self.at(before), False
@@ -66,22 +66,20 @@ class PageLooks:
         if again is not None:
             note = _FIRST_SCREEN if is_first_screen and snapshot.goes_on_below_image else None
             loaded = replace(first.loaded, payloads=again.payloads)
-            self._looked[before] = first._replace(note=note)
-            self._looked[current] = LookResult(
-                loaded, again, repeated.milliseconds, note=_NOT_SHOWN
-            )
+            self._visits[before] = first._replace(note=note)
+            self._visits[current] = Visit(loaded, again, repeated.milliseconds, note=_NOT_SHOWN)
         elif not is_first_screen:
-            self._looked[before] = first
+            self._visits[before] = first
 
-    def at(self, name: str) -> LookResult:
+    def at(self, name: str) -> Visit:
         """The capture by this side."""
-        if name not in self._looked:
-            self._looked[name] = self.look_again(name)
-        return self._looked[name]
+        if name not in self._visits:
+            self._visits[name] = self.visit_again(name)
+        return self._visits[name]
 
-    def look_again(self, name: str) -> LookResult:
+    def visit_again(self, name: str) -> Visit:
         """A new capture by this side."""
-        return self._sides[name].look(self._url, self.moment, self._folder)
+        return self._sides[name].visit(self._url, self.moment, self._folder)
 
 
 class _Repeated:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pinakes.errors import ConfigError
-from pinakes.qa.browsers.looking import SnapshotBuilder
 from pinakes.qa.browsers.page_scripts import Limits, Pins, observing, script
 from pinakes.qa.browsers.session import Session
+from pinakes.qa.browsers.snapshot_builder import SnapshotBuilder
 from pinakes.qa.browsers.tab import BrowserGone, PageEvents, PageRefused, Viewport
 from pinakes.qa.snapshot import Image, Outcome, Rect, Snapshot
 

@@ -69,7 +69,7 @@ class SurvivingActor(Actor):
         return owner != self.owner
 
 
-class Settler:
+class Recovery:
     """Settles one restored pair of stores.  Not for several threads."""
 
     def __init__(
