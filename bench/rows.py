@@ -30,7 +30,7 @@ from pinakes.catalog.sidecar import SidecarRow
 from pinakes.ingest.overlapped import (
     PUTTING_THREADS,
     WAITING_CAPTURES,
-    Behind,
+    BackgroundWork,
     OverlappedRows,
 )
 from pinakes.profile import open_schema_admin, open_stores, schema_of
@@ -98,7 +98,7 @@ def put(options: Options, files: range, barrier: Barrier, answers: Any) -> None:
         assert made
         barrier.wait()
         begin = time.perf_counter()
-        with Behind[tuple[str, list[Put]]](
+        with BackgroundWork[tuple[str, list[Put]]](
             lambda batch: stores.rows.mutate(*batch),
             room=WAITING_CAPTURES,
             threads=PUTTING_THREADS,
