@@ -8,9 +8,8 @@ SHELL := /bin/bash
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 LINKS := platform/pinakes/hbase_schema platform/pinakes/mr_jobs platform/pinakes/qa
-# Each with the half of the fast tests that it runs in `make test`, by a hash of their ids.
-OTHER_PYTHONS := 3.10:0 3.13:1
-ALL_OTHER_PYTHONS := 3.10 3.12 3.13 3.14
+OTHER_PYTHONS := 3.10 3.12 3.13 3.14
+HALVES := half-3.10 half-3.13
 # Two processes, or as many as there are processors where there is but one.
 PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 2 ? 1 : n > 4 ? 4 : n )))
 SHARED_OUT := -n $(PROCESSES) --dist worksteal
@@ -59,27 +58,22 @@ tools: dev
 	@.ci/system-packages tests
 	PYTHONPATH=. $(PYTHON) -m bench.peers install
 
-# Spark, 300 MB, and what QA compares with, for one Python only.  The other Pythons have a process
-# beside its tests, which wait for servers half of the time; what they said comes at the end.
+# Spark, 300 MB, and what QA compares with, for one Python only.
 .PHONY: test
 test: tools dev-spark dev-qa ## what fits in eighteen minutes: tests, and some on servers, YARN, in browsers
-	@said=$$(mktemp -d)
-	trap 'kill $$others 2>/dev/null || true; rm -rf "$$said"' EXIT
-	failed=
-	for other in $(OTHER_PYTHONS); do
-	    $(SUBMAKE) --no-print-directory test-$${other%:*} HALF=$${other#*:} || echo $${other%:*} >>$$said/failed
-	done >$$said/others 2>&1 &
-	others=$$!
-	version=$$($(PYTHON) -c 'import platform; print(platform.python_version())')
-	echo "== Python $$version, beside half of the fast tests on each other"
-	.ci/in-memory $(PYTHON) -m pytest $(SHARED_OUT) $(ENDED_AFTER)900 --budget $(NO_SKIPS) $(ARGS) || failed=" $$version"
-	wait $$others
-	cat $$said/others
-	[ ! -e $$said/failed ] || failed="$$failed $$(tr '\n' ' ' <$$said/failed)"
-	[ -z "$$failed" ] || { echo "!! failed on Python$$failed: see above" >&2; exit 1; }
+	@$(PYTHON) -c 'import platform; print("== Python", platform.python_version())'
+	.ci/in-memory $(PYTHON) -m pytest $(SHARED_OUT) $(ENDED_AFTER)900 --budget $(NO_SKIPS) $(ARGS)
 
-.PHONY: $(ALL_OTHER_PYTHONS:%=test-%)
-$(ALL_OTHER_PYTHONS:%=test-%): test-%:
+# By .ci/run, behind the tests: both at once, a process each, and what one said when it ends.
+.PHONY: test-halves $(HALVES)
+half-3.10: HALF := 0
+half-3.13: HALF := 1
+$(HALVES): half-%: test-%
+test-halves: ## half of the fast tests on each of two other Pythons
+	@$(SUBMAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target $(HALVES)
+
+.PHONY: $(OTHER_PYTHONS:%=test-%)
+$(OTHER_PYTHONS:%=test-%): test-%:
 	@if ! .ci/python-for $* >/dev/null; then
 	    echo "!! NOT TESTED on Python $*: there is none on this machine"
 	    exit 0
@@ -105,7 +99,7 @@ test-long: ## all parts below, one after the other: hours
 
 .PHONY: test-examples
 test-examples: IN_MEMORY := .ci/in-memory
-test-examples: dev-spark dev-qa $(ALL_OTHER_PYTHONS:%=test-%) ## all fast tests on all Pythons, with more examples
+test-examples: dev-spark dev-qa $(OTHER_PYTHONS:%=test-%) ## all fast tests on all Pythons, with more examples
 	$(PART) -m "not slow" $(ARGS)
 
 .PHONY: test-large
