@@ -20,7 +20,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from hbase_opener import drop_tables
+from hbase_opener import drop_tables, make_tables
 from killing import KILLED
 from scenes import At, Scene, write_crawl
 
@@ -43,7 +43,6 @@ from pinakes.profile import (
     hdfs_connection,
     open_archive,
     open_folder,
-    open_schema_admin,
     open_stores,
 )
 from pinakes.row_store.port import RowStore
@@ -77,8 +76,7 @@ def room_on(cluster: RunningCluster, folder: Path) -> Iterator[dict[str, str]]:
 
 
 def make_store(settings: Settings) -> None:
-    with open_schema_admin(configuration_of(settings)) as admin:
-        admin.apply(declared_schema())
+    make_tables(hbase_connection(configuration_of(settings)), declared_schema())
 
 
 def backup_folder(folder: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from hbase_opener import drop_tables
+from hbase_opener import drop_tables, make_tables
 from ingest_processes import call, contents, each_record_once
 from shared_cluster import RunningCluster
 
@@ -18,6 +18,7 @@ from pinakes.catalog.captures import decode_capture, iter_visible
 from pinakes.catalog.file_rows import read_entries, scan_entries, scan_inflight
 from pinakes.config import Configuration, format_settings, load_configuration
 from pinakes.errors import StoreUnavailable
+from pinakes.hbase_schema.tables import declared_schema
 from pinakes.profile import Stores, hbase_connection, open_stores
 
 
@@ -40,6 +41,7 @@ def store_on(
     }
     configuration = write_settings(folder, settings)
     try:
+        make_tables(hbase_connection(configuration), declared_schema())
         made = call(folder, "init")
         assert made.returncode == 0, made.stderr
         yield configuration
