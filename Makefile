@@ -22,6 +22,10 @@ SUBMAKE := $(MAKE)
 # Of lines and branches; less is a failure.
 COVERAGE_PERCENT := 95
 
+# Where it is set, each of the many processes that tests start would compile all modules again, and
+# pytest all tests.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help
 help: ## what can be done here
 	@echo "Two commands: make demo, make test.  All of them:"
