@@ -136,8 +136,15 @@ def test_what_a_dead_backup_alone_holds_stays(prepared: Path, tmp_path: Path, ag
     assert content in copies
 
 
-@pytest.mark.parametrize("step", range(0, 60, 6))
-@pytest.mark.parametrize("references", [PROMOTE, FORCE])
+# In turn at every sixth step; both ways at each of them in `make test-large`.
+@pytest.mark.parametrize(
+    ("step", "references"),
+    [
+        pytest.param(step, way, marks=() if (n + m) % 2 == 0 else pytest.mark.large)
+        for n, step in enumerate(range(0, 60, 6))
+        for m, way in enumerate((PROMOTE, FORCE))
+    ],
+)
 def test_a_purge_at_the_snapshot_is_completed_or_undone(
     prepared: Path, tmp_path: Path, references: str, step: int
 ) -> None:

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 from contextlib import closing
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -406,13 +406,15 @@ def states(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("crawl", ["a", "b"])
 @pytest.mark.parametrize(
-    ("references", "stride"),
+    ("crawl", "references", "stride"),
     [
-        (PROMOTE, 5),
-        (FORCE, 5),
-        *(pytest.param(r, 1, marks=pytest.mark.large) for r in (PROMOTE, FORCE)),
+        ("a", PROMOTE, 5),
+        ("b", FORCE, 5),
+        *(
+            pytest.param(crawl, references, 1, marks=pytest.mark.large)
+            for crawl, references in product("ab", (PROMOTE, FORCE))
+        ),
     ],
 )
 def test_the_same_command_completes_it(

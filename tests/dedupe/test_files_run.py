@@ -123,12 +123,19 @@ def test_an_index_has_a_line_for_each_original(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@in_gzip_or_zstd
-def test_killed_at_each_step_and_run_again(before: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("files", "stride"),
+    [
+        pytest.param(FILES, 1, id="gzip"),
+        pytest.param([*IN_FRAMES, FILES[2]], 3, id="zstd"),
+        pytest.param([*IN_FRAMES, FILES[2]], 1, id="zstd-each", marks=pytest.mark.large),
+    ],
+)
+def test_killed_at_each_step_and_run_again(before: Path, tmp_path: Path, stride: int) -> None:
     run("dedupe", before, "-o", tmp_path / "once")
     expected = tree(tmp_path / "once")
     for _, out, _ in deaths_of_verb(
-        tmp_path, lambda out: ["dedupe", before, "-o", out], more_than=8
+        tmp_path, lambda out: ["dedupe", before, "-o", out], stride=stride, more_than=8
     ):
         for name, data in tree(out).items():
             assert ".pinakes-" in name or data == expected[name]

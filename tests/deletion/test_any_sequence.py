@@ -381,7 +381,7 @@ def live(scene: Scene, steps: list[Step]) -> None:
         assert list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings()) == []
 
 
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 4)
 @given(lives())
 def test_captures_give_what_they_gave(steps: list[Step]) -> None:
     with TemporaryDirectory() as folder, make_scene(Path(folder), ()) as scene:

@@ -43,6 +43,8 @@ class Killed(NamedTuple):
     whole: Callable[[Scene, At], None]
     """What nothing happened to."""
     layout: str = "gzip"
+    stride: int = 1
+    """Of steps that are killed elsewhere one by one; all in `make test-large`."""
 
 
 DEDUPE, BY_TASKS = _dedupe(), _dedupe(runner="here")
@@ -53,13 +55,13 @@ KILLED = {
     # Leased; noted as decided on, decided, pinned; for each of two files: rewritten, checked,
     # sidecar published, published, locations, marked, moved; reported; lease released.
     "dedupe": Killed(_land_both, DEDUPE, 20, DEDUPE, DEDUPE),
-    "dedupe in Zstandard": Killed(_land_both, DEDUPE, 20, DEDUPE, DEDUPE, "packed dictionary"),
+    "dedupe in Zstandard": Killed(_land_both, DEDUPE, 20, DEDUPE, DEDUPE, "packed dictionary", 2),
     # Leased; noted as decided on, decided, pinned; wave written, validated, noted; for each of two
     # files: sidecar published, published, locations, marked, moved; wave committed; reported;
     # lease released.
     "dedupe by tasks": Killed(_land_both, BY_TASKS, 20, BY_TASKS, DEDUPE),
-    "dedupe by tasks, then in process": Killed(_land_both, BY_TASKS, 20, DEDUPE, DEDUPE),
-    "dedupe in process, then by tasks": Killed(_land_both, DEDUPE, 20, BY_TASKS, DEDUPE),
+    "dedupe by tasks, then in process": Killed(_land_both, BY_TASKS, 20, DEDUPE, DEDUPE, stride=2),
+    "dedupe in process, then by tasks": Killed(_land_both, DEDUPE, 20, BY_TASKS, DEDUPE, stride=2),
     # Leased; of one file seven steps as above; of the run itself: noted as decided on, decided,
     # pinned, reported; lease released.
     "what a late revisit refers to is restored": Killed(land_late_revisit, LATE, 13, DEDUPE, LATE),
@@ -72,8 +74,15 @@ def _state(folder: Path, act: Callable[[Scene, At], None]) -> dict[str, object]:
         return scene.state()
 
 
-@pytest.mark.parametrize("killed", KILLED.values(), ids=KILLED)
-def test_killed_at_every_step_and_run_again(tmp_path: Path, killed: Killed) -> None:
+EACH = [pytest.param(killed, killed.stride, id=name) for name, killed in KILLED.items()] + [
+    pytest.param(killed, 1, id=f"{name}, each step", marks=pytest.mark.large)
+    for name, killed in KILLED.items()
+    if killed.stride > 1
+]
+
+
+@pytest.mark.parametrize(("killed", "stride"), EACH)
+def test_killed_at_every_step_and_run_again(tmp_path: Path, killed: Killed, stride: int) -> None:
     made = tmp_path / "made"
     with make_scene(tmp_path / "whole", layout=killed.layout) as scene:
         killed.made(scene)
@@ -82,7 +91,7 @@ def test_killed_at_every_step_and_run_again(tmp_path: Path, killed: Killed) -> N
     with make_scene(made, layout=killed.layout) as scene:
         killed.made(scene)
     for step, folder, _ in deaths(
-        tmp_path, in_scene(killed.act), made=made, more_than=killed.steps - 1
+        tmp_path, in_scene(killed.act), made=made, stride=stride, more_than=killed.steps - 1
     ):
         assert _state(folder, killed.again) == whole, f"killed at step {step}"
     assert step == killed.steps

@@ -128,8 +128,14 @@ def test_file_that_never_fits_is_named_and_others_are_rewritten(
     assert not report.is_stopped
 
 
+# By every other step each kind is met in two of the four files; all in `make test-large`.
+@pytest.mark.parametrize("stride", [2, pytest.param(1, marks=pytest.mark.large)])
 def test_killed_at_every_step_and_run_again(
-    tmp_path: Path, landed_folder: Path, undisturbed: dict[str, object], runner: str | None
+    tmp_path: Path,
+    landed_folder: Path,
+    undisturbed: dict[str, object],
+    runner: str | None,
+    stride: int,
 ) -> None:
     # Of the run itself 6; of four files 7 each, or 5 and 4 of the wave that each is.
     steps = 42 if runner else 34
@@ -138,7 +144,7 @@ def test_killed_at_every_step_and_run_again(
         scene.dedupe(at=at, runner=runner, grace_ms=0, max_extra_bytes=BOUND)
 
     for step, folder, died in deaths(
-        tmp_path, in_scene(dedupe), made=landed_folder, more_than=steps - 1
+        tmp_path, in_scene(dedupe), made=landed_folder, stride=stride, more_than=steps - 1
     ):
         with make_scene(folder, ()) as scene:
             if died:
