@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -89,10 +90,14 @@ def at(
         yield place
 
 
-# A web server does not list its files.
+# Every other pair, so that each place and each kind is met; all in `make test-large`.  A web
+# server does not list its files.
 @pytest.fixture(
-    params=[(w, k) for w in PLACES for k in KINDS if k != "folder" or w in ("disk", "s3")],
-    ids=" ".join,
+    params=[
+        pytest.param((w, k), id=f"{w} {k}", marks=() if (n + m) % 2 == 0 else pytest.mark.large)
+        for (n, w), (m, k) in product(enumerate(PLACES), enumerate(KINDS))
+        if k != "folder" or w in ("disk", "s3")
+    ]
 )
 def there(
     request: pytest.FixtureRequest, here: list[str], monkeypatch: pytest.MonkeyPatch

@@ -220,7 +220,7 @@ def test_stopped_at_any_step_it_leaves_a_whole_dictionary_or_none(tmp_path: Path
 @pytest.fixture
 def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store with a crawl of the collection news; the folder that it is in."""
-    path = archive(tmp_path, SITE[:300])
+    path = archive(tmp_path, SITE[:150])
     monkeypatch.chdir(tmp_path)
     assert main(["init", "-q"]) == 0
     assert main(["ingest", "-q", str(path), "--crawl", "spring", "--collection", "news"]) == 0

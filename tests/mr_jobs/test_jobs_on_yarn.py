@@ -76,7 +76,6 @@ def test_the_manifest_is_the_same_wherever_it_is_made(
     job = ("--config", str(settings), "manifest", "--options", NOW, "--stored", *names())
     here = lines_of(capsysbinary, *job, "--runner", "inline")
     assert len(here) == 5 * FILES
-    assert lines_of(capsysbinary, *job, "--runner", "local") == here
     assert lines_of(capsysbinary, *job, "--runner", "hadoop") == here
 
 

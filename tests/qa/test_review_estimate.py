@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import product
 from statistics import fmean
 
 import pytest
@@ -67,11 +68,24 @@ def crawl_of_few(
     return fmean(of_site), reviewed(dice, looked)
 
 
+SPREADS = {"all sites alike": 1000.0, "some much worse": 5.0}
+FOUND = {"it finds none": 0.0, "it finds nine of ten": 0.9}
+# Each two of the three together; all three in `make test-large`.
+OF_FEW = [
+    pytest.param(
+        *(sites, SPREADS[spread], FOUND[found]),
+        id=f"{sites}-{spread}-{found}",
+        marks=() if (n + m + k) % 2 == 0 else pytest.mark.large,
+    )
+    for (n, sites), (m, spread), (k, found) in product(
+        enumerate((1, 3, 10)), enumerate(SPREADS), enumerate(FOUND)
+    )
+]
+
+
 @pytest.mark.slow
 @CRAWLS
-@pytest.mark.parametrize("found", [0.0, 0.9], ids=["it finds none", "it finds nine of ten"])
-@pytest.mark.parametrize("spread", [1000.0, 5.0], ids=["all sites alike", "some much worse"])
-@pytest.mark.parametrize("sites", [1, 3, 10])
+@pytest.mark.parametrize(("sites", "spread", "found"), OF_FEW)
 def test_the_interval_of_few_sites_has_the_truth_in_it(
     sites: int, spread: float, found: float, crawls: int
 ) -> None:
