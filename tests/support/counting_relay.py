@@ -29,10 +29,6 @@ class CountingRelay(ThreadingTCPServer):
     def port(self) -> int:
         return int(self.server_address[1])
 
-    def take_asked(self) -> list[str]:
-        asked, self.asked = self.asked, []
-        return asked
-
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Who hangs up is no error."""
 

@@ -35,7 +35,6 @@ BATCH = 100
 """Rounds that share a scene of each compression."""
 _SCENES = 4
 _DEFECT = 70
-_GIVING = ("cat", "show", "restore", "export-wacz", "backup", "restore-backup", "dedupe files")
 
 
 def in_child(act: Callable[[], Answer]) -> Answer:
