@@ -7,10 +7,10 @@ from pathlib import Path
 
 from cluster_stores import store_on
 from exported import described, export, members
-from ingest_processes import call
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page, revisit
 from shared_cluster import RunningCluster
+from verbs_here import call_here
 
 from pinakes.profile import open_stores
 
@@ -37,11 +37,11 @@ def test_hbase_and_hdfs_give_what_a_folder_gives(cluster: RunningCluster, tmp_pa
             path = tmp_path / crawl / "a.warc.gz"
             path.parent.mkdir()
             path.write_bytes(b"".join(records))
-            assert call(tmp_path, "ingest", str(path), "--crawl", crawl).returncode == 0
+            assert call_here(tmp_path, "ingest", str(path), "--crawl", crawl).returncode == 0
         for standalone in (False, True):
             wacz = tmp_path / f"c2-{standalone}.wacz"
             options = ["--standalone"] * standalone
-            done = call(tmp_path, "export-wacz", "c2", "-o", str(wacz), "--json", *options)
+            done = call_here(tmp_path, "export-wacz", "c2", "-o", str(wacz), "--json", *options)
             assert done.returncode == 0, done.stderr
             assert json.loads(done.stdout)["restored"] == int(standalone)
             assert _timeless(wacz) == wanted[standalone]

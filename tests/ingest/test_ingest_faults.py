@@ -15,6 +15,7 @@ import pytest
 from cluster_stores import Reader, found, store_on
 from ingest_processes import call, start, write_folder
 from shared_cluster import RunningCluster
+from verbs_here import call_here
 
 from local_cluster.state import running
 from pinakes.config import load_configuration
@@ -54,9 +55,9 @@ def plain(
 ) -> dict[str, Any]:
     """What one process makes of the folders, in an embedded store."""
     folder = tmp_path_factory.mktemp("plain")
-    assert call(folder, "init").returncode == 0
+    assert call_here(folder, "init").returncode == 0
     folders = [str(crawl / server) for server in servers]
-    assert call(folder, "ingest", *folders, "--crawl", "c").returncode == 0
+    assert call_here(folder, "ingest", *folders, "--crawl", "c").returncode == 0
     options = {"store": str(folder / "pinakes-store")}
     return found(load_configuration(options=options, environment={}, folder=folder))
 
@@ -106,7 +107,7 @@ def test_each_server_is_killed_once_while_files_land(
                 land_while(partial(kill_and_start, server), tmp_path, str(crawl / server))
         assert reader.looks
         assert found(configuration) == plain
-        checked = call(tmp_path, "fsck", "--full")
+        checked = call_here(tmp_path, "fsck", "--full")
         assert (checked.returncode, checked.stdout) == (0, "")
 
 
@@ -149,5 +150,5 @@ def test_servers_and_ingests_are_killed_at_random(
         done = call(tmp_path, "ingest", *folders, "--crawl", "c", "-j", "2")
         assert done.returncode == 0, done.stderr
         assert found(configuration) == plain
-        checked = call(tmp_path, "fsck", "--full")
+        checked = call_here(tmp_path, "fsck", "--full")
         assert (checked.returncode, checked.stdout) == (0, "")

@@ -16,6 +16,7 @@ from ingest_processes import call, kill_after, start, wait_for_ends, write_folde
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 from shared_cluster import RunningCluster
+from verbs_here import call_here
 
 from pinakes.acts.actor import Actor
 from pinakes.config import load_configuration
@@ -51,8 +52,8 @@ def _pack_anew(path: Path) -> None:
 def plain(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What one process makes of the folder, in an embedded store."""
     folder = tmp_path_factory.mktemp("plain")
-    assert call(folder, "init").returncode == 0
-    assert call(folder, "ingest", str(crawl), "--crawl", "c").returncode == 0
+    assert call_here(folder, "init").returncode == 0
+    assert call_here(folder, "ingest", str(crawl), "--crawl", "c").returncode == 0
     options = {"store": str(folder / "pinakes-store")}
     return found(load_configuration(options=options, environment={}, folder=folder))
 
@@ -69,7 +70,7 @@ def test_two_ingests_of_one_folder_land_each_file_once(
         assert len(lines) == 2 * FILES
         assert sum(": landed" in line for line in lines) == FILES
         assert found(configuration) == plain
-        checked = call(tmp_path, "fsck", "--full")
+        checked = call_here(tmp_path, "fsck", "--full")
         assert (checked.returncode, checked.stdout) == (0, "")
 
 
@@ -104,7 +105,7 @@ def test_killed_anywhere_and_run_again(
         done = call(tmp_path, *options, "2")
         assert done.returncode == 0, done.stderr
         assert found(configuration) == plain
-        checked = call(tmp_path, "fsck", "--full")
+        checked = call_here(tmp_path, "fsck", "--full")
         assert (checked.returncode, checked.stdout) == (0, "")
 
 
@@ -123,7 +124,7 @@ def test_killed_anywhere_in_bulk_and_run_again(
         done = call(tmp_path, *options)
         assert done.returncode == 0, done.stderr
         assert found(configuration) == plain
-        checked = call(tmp_path, "fsck", "--full")
+        checked = call_here(tmp_path, "fsck", "--full")
         assert (checked.returncode, checked.stdout) == (0, "")
         # What a killed ingest had started may have made files behind the first repeat.
         wait_for_ends(bulk_folder)

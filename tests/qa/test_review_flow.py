@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -38,10 +39,10 @@ def driver(request: pytest.FixtureRequest) -> Iterator[Chrome | Firefox]:
         yield made
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sixty alarms, as no audit is drawn of them; one with much to say, one with nothing to see."""
-    folder = tmp_path / RUN
+    folder = tmp_path_factory.mktemp("written") / RUN
     results = [with_images(folder, result(n, Verdict.DISSIMILAR), n) for n in range(COUNT)]
     results[1] = replace(results[1], changes=BOXES, reasons=LONG, confidence=1.0)
     before = results[2].reference.image
@@ -50,7 +51,12 @@ def run(tmp_path: Path) -> Path:
         other=view("replay:current", image=before),
     )  # fmt: skip
     write_run(folder, results)
-    return tmp_path
+    return folder.parent
+
+
+@pytest.fixture
+def run(written: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(written, tmp_path, dirs_exist_ok=True))
 
 
 @pytest.fixture

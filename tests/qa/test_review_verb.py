@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from review_process import Serving, command, serving
 from review_scene import RUN, pairs_of, result, rows_in, write_run, write_sample
+from verbs_here import call_here
 
 from pinakes.qa.result_rows import put_results
 
@@ -98,9 +98,7 @@ def test_a_store_that_does_not_know_the_run_is_said(folder: Path) -> None:
 
 
 def exit_of(folder: Path, *options: str) -> tuple[int, str]:
-    done = subprocess.run(
-        command(folder, "--port", "0", *options), capture_output=True, text=True, timeout=TIMEOUT_S
-    )
+    done = call_here(folder, *command(folder, "--port", "0", *options)[3:])
     return done.returncode, done.stderr
 
 

@@ -11,8 +11,9 @@ from secrets import token_hex
 from typing import Any
 
 from hbase_opener import drop_tables, make_tables
-from ingest_processes import call, contents, each_record_once
+from ingest_processes import contents, each_record_once
 from shared_cluster import RunningCluster
+from verbs_here import call_here
 
 from pinakes.catalog.captures import decode_capture, iter_visible
 from pinakes.catalog.file_rows import read_entries, scan_entries, scan_inflight
@@ -42,7 +43,7 @@ def store_on(
     configuration = write_settings(folder, settings)
     try:
         make_tables(hbase_connection(configuration), declared_schema())
-        made = call(folder, "init")
+        made = call_here(folder, "init")
         assert made.returncode == 0, made.stderr
         yield configuration
         with open_stores(configuration) as stores:
