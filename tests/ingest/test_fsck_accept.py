@@ -196,6 +196,17 @@ def test_revisits_of_a_damaged_file_keep_their_originals(rewritten: LandedStore)
     assert look(rewritten, full=True) == []
 
 
+def test_a_strange_record_between_others_costs_them_nothing(rewritten: LandedStore) -> None:
+    """Those behind it are known by their rows before, which alone name their originals."""
+    path = rewritten.path_of("two/g2/b.warc.gz")
+    data = path.read_bytes()
+    at = [n for n in range(len(data)) if data.startswith(b"\x1f\x8b\x08", n)][HARMED]
+    path.write_bytes(data[:at] + FORMS["warc.gz"](member(50)) + data[at:])
+    losses = accept(rewritten, "two/b.warc.gz")
+    assert (losses.before, losses.lost, losses.altered, losses.new) == (PAGES, 0, 0, 1)
+    assert look(rewritten, full=True) == []
+
+
 def test_the_verb_names_them(
     store: LandedStore, ending: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
