@@ -107,10 +107,13 @@ def with_neighbour(
     return scene
 
 
-def external_neighbour(store: LandedStore) -> None:
-    one(store)
-    line = f"- 20200101000000 {URL} text/html 200 {sha1_of(b'another')[5:]} - - 10 0 x.warc.gz"
-    put_lines(store.rows, parse_lines(line, skips_bad=False), "other", act_time_ms=9)
+def with_external_neighbour(body: bytes) -> Callable[[LandedStore], None]:
+    def scene(store: LandedStore) -> None:
+        one(store)
+        line = f"- 20200101000000 {URL} text/html 200 {sha1_of(body)[5:]} - - 10 0 x.warc.gz"
+        put_lines(store.rows, parse_lines(line, skips_bad=False), "other", act_time_ms=9)
+
+    return scene
 
 
 def behind_another(store: LandedStore) -> None:
@@ -170,7 +173,12 @@ def many(store: LandedStore) -> None:
         pytest.param(
             with_neighbour(BODY, head=MOVED), "/digests", SECOND, id="a redirect at its second"
         ),
-        pytest.param(external_neighbour, "/digests", None, id="a line of another archive"),
+        pytest.param(
+            with_external_neighbour(b"another"), "/digests", None, id="a line of another archive"
+        ),
+        pytest.param(
+            with_external_neighbour(BODY), "/digests", FIRST, id="such a line of the same body"
+        ),
         pytest.param(behind_another, "/digests", SECOND, id="first of its member"),
         pytest.param(only_behind_another, "/digests", None, id="behind another in its member"),
         pytest.param(crowded, "/digests", None, id="too many at its second"),
