@@ -190,24 +190,31 @@ def test_times_are_others_by_moments(was: str, now: str, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "x", "changed"),
+    ("was", "now", "x", "y", "changed"),
     [
-        ("Into", "Onto", 8, 1),
-        ("Into store", "Onto store", 10, 1),
-        ("Into", "Onto", 90, 0),
-        ("Into", "9", 8, 0),
-        ("Into store", "Into", 8, 0),
-        ("Internal", "Inter…", 8, 0),
-        ("Into", "Label", 8, 0),
+        ("Into", "Onto", 8, 200, 1),
+        ("Into store", "Onto store", 10, 200, 1),
+        ("Into", "Onto", 90, 200, 0),
+        ("Into", "Onto", 8, 214, 1),
+        ("Into", "Onto", 8, 216, 0),
+        ("Into", "9", 8, 200, 0),
+        ("Into store", "Into", 8, 200, 0),
+        ("Internal", "Inter…", 8, 200, 0),
+        ("Into", "Label", 8, 200, 0),
     ],
-    ids=["a word", "one of two", "elsewhere", "a number", "shorter", "cut", "of another label"],
-)
-def test_a_label_in_the_place_of_another_counts(was: str, now: str, x: int, changed: int) -> None:
-    def drawing(browser: str, text: str, left: int) -> Snapshot:
-        boxes = (*(box(number, f"Label {number}") for number in range(4)), box(5, text, x=left))
+    ids=[
+        "a word", "one of two", "elsewhere", "lower", "half of it lower", "a number", "shorter",
+        "cut", "of another label",
+    ],
+)  # fmt: skip
+def test_a_label_in_the_place_of_another_counts(
+    was: str, now: str, x: int, y: int, changed: int
+) -> None:
+    def drawing(browser: str, text: str, **place: int) -> Snapshot:
+        boxes = (*(box(number, f"Label {number}") for number in range(4)), box(5, text, **place))
         return replace(PAGE, browser=browser, boxes=boxes, looks=(look(display=""),))
 
-    found = compare_elements(drawing("chromium", was, 8), drawing("firefox", now, x))
+    found = compare_elements(drawing("chromium", was), drawing("firefox", now, x=x, y=y))
     assert [change.what for change in found.changes if "was" in change.what] == [
         f"<p> “{now}” was “{was}”"
     ] * changed
