@@ -12,7 +12,9 @@ from snapshots import SHOWN
 
 from bench.qa_training.kept_snapshots import decode_snapshot, encode_snapshot
 from pinakes.qa.browsers import fonts
+from pinakes.qa.browsers.firefox import preferences
 from pinakes.qa.browsers.fonts import fontless, points_of
+from pinakes.qa.browsers.tab import Proxy
 from pinakes.qa.judging.model import Model, Tree
 from pinakes.qa.results import Verdict
 from pinakes.qa.run.decision import FONTS, judge_visits
@@ -93,3 +95,12 @@ def test_a_word_of_another_script_does_not_count_but_is_named() -> None:
 def test_it_is_kept_with_the_snapshot() -> None:
     one = replace(SHOWN, fontless=BOXES)
     assert decode_snapshot(encode_snapshot(one)) == one
+
+
+def test_firefox_has_the_fonts_of_chromium_in_every_script() -> None:
+    said = preferences(Proxy(host="127.0.0.1", port=1))
+    groups = {name.rpartition(".")[2] for name in said if name.startswith("font.")}
+    assert groups >= {"ar", "ja", "x-western", "zh-CN", "zh-TW"}
+    for group in groups:
+        assert said[f"font.size.monospace.{group}"] == 13
+        assert said[f"font.default.{group}"] == "serif"
