@@ -316,6 +316,8 @@ def test_verbs_say_that_it_was_withdrawn(site: Scene, capsys: pytest.CaptureFixt
     code, [report] = said(site, capsys, *words)
     assert (code, report["captures"], report["records"]) == (0, [key], 3)  # type: ignore[index]
     _, captures = said(site, capsys, "timeline", uri(0))
+    facts = [captures[0][name] for name in ("capture", "url", "type")]  # type: ignore[index]
+    assert facts == [key, uri(0), "response"]
     withdrawn = [capture["withdrawn"] for capture in captures]  # type: ignore[index]
     assert withdrawn[1:] == [None, None]
     assert (withdrawn[0]["by"], withdrawn[0]["reason"]) == ("nadia", "order 12")
