@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -103,6 +104,18 @@ def test_a_form_by_what_was_sent(at: Browsing) -> None:
     assert at.ask(uri).outcome == "miss"
     keys = [exchange.urlkey for exchange in at.log()]
     assert keys[0] == "org,example)/form?__wb_method=post&a=2"
+
+
+def test_a_form_that_is_not_in_its_coding_is_what_was_sent(at: Browsing) -> None:
+    uri = f"{SITE}/form"
+    ask = (
+        b"POST /form HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        b"Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\na=1"
+    )
+    at.store.land("c", "a.warc.gz", request(uri, ask), page(uri, b"one"))
+    form = {"Content_Type": "application/x-www-form-urlencoded", "Content_Encoding": "gzip"}
+    assert at.ask(uri, "POST", b"a=1", **form).body == b"one"
+    assert at.ask(uri, "POST", gzip.compress(b"a=1"), **form).body == b"one"
 
 
 def test_head_says_what_get_would_give(at: Browsing) -> None:
