@@ -8,9 +8,12 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from archive_builders import FORMS
+from landed_stores import page
 from warc_sets import (
     OTHER,
     PAGE,
@@ -28,8 +31,10 @@ from warc_sets import (
 )
 
 from pinakes.cli import main
+from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
 from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.warc.opening import open_source
+from pinakes.warc.source import Source
 
 LATER = "2020-02-02T00:00:00Z"
 IDENTICAL = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
@@ -413,3 +418,14 @@ def test_a_crawlers_revisit_whose_original_is_replaced_is_found(
         assert found <= {"gone"}  # before, it led to no record with its digest
     else:
         assert found == {"gone"}
+
+
+@pytest.mark.parametrize("ending", FORMS)
+def test_the_one_altered_record_of_a_file_in_another_form_is_named(ending: str) -> None:
+    def file_of(ending: str, bodies: str) -> Source:
+        pages = (page(f"http://example.org/{body}", body.encode()) for body in bodies)
+        return Source(BytesIO(b"".join(map(FORMS[ending], pages))), name=f"a.{ending}")
+
+    found = Comparison()
+    compare_files(file_of("warc", "abc"), file_of(ending, "axc"), None, found)
+    assert [(one.code, one.ordinal) for one in found.discrepancies] == [("altered", 1)]
