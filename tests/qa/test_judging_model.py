@@ -209,6 +209,12 @@ def test_a_page_of_one_colour_is_blank_whatever_it_holds() -> None:
     assert page_kinds(PAGE) == ()
 
 
+def test_without_an_image_a_picture_is_something_and_a_bare_area_is_not() -> None:
+    for kind, found in (("image", []), ("block", [PageKind.BLANK])):
+        page = replace(PAGE, text="", boxes=(Box(tag="div", kind=kind, rect=RECT),))
+        assert [one.kind for one in page_kinds(page)] == found
+
+
 def test_an_error_of_the_browser_says_which() -> None:
     failed = replace(PAGE, outcome=Outcome.FAILED, reasons=("net::ERR_EMPTY_RESPONSE",))
     [found] = page_kinds(failed)
