@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 import pytest
+from killing import in_child
 
-from pinakes.archive_store.hdfs.calls import Bounded, pauses
+from pinakes.archive_store.hdfs.calls import Bounded, HdfsCalls, pauses
 from pinakes.archive_store.hdfs.checksums import KeptChecksum
+from pinakes.archive_store.hdfs.connection import HdfsConnection
 from pinakes.archive_store.hdfs.errors import HdfsFileNotFound, failure_of
 from pinakes.errors import ConfigError, InputRefused, PinakesError, StoreUnavailable
 from pinakes.waiting import NOTICE_AFTER_S, Waiting
@@ -152,3 +155,16 @@ def test_hanging_call_is_abandoned_with_its_thread() -> None:
     go.set()
     threads[0].join()  # it ends by itself
     bounded.close()
+
+
+def test_a_client_from_before_a_fork_is_not_cleared_away() -> None:
+    """Its threads are not there: to end it would wait for them."""
+    calls = HdfsCalls(HdfsConnection(url="hdfs://127.0.0.1:1/none"))
+    inherited = weakref.ref(calls.client())
+
+    def call() -> None:
+        calls.client()
+        assert inherited() is not None
+
+    assert in_child(call) == 0
+    calls.close()
