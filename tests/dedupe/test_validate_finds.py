@@ -31,7 +31,7 @@ from warc_sets import (
 )
 
 from pinakes.cli import main
-from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
+from pinakes.dedupe.validate.file_pairs import FilesComparison, compare_files
 from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.warc.opening import open_source
 from pinakes.warc.source import Source
@@ -426,6 +426,6 @@ def test_the_one_altered_record_of_a_file_in_another_form_is_named(ending: str) 
         pages = (page(f"http://example.org/{body}", body.encode()) for body in bodies)
         return Source(BytesIO(b"".join(map(FORMS[ending], pages))), name=f"a.{ending}")
 
-    found = Comparison()
+    found = FilesComparison()
     compare_files(file_of("warc", "abc"), file_of(ending, "axc"), None, found)
     assert [(one.code, one.ordinal) for one in found.discrepancies] == [("altered", 1)]

@@ -75,8 +75,8 @@ def test_existing_file_is_kept_and_a_different_one_is_named(
     capsys.readouterr()
     (to / "é 0.warc").unlink()
     assert main(job) == 0
-    summary = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert sorted(line["outcome"] for line in summary) == ["unchanged", "written"]
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(line["outcome"] for line in said) == ["unchanged", "written"]
     assert tree(to) == wanted
     (to / "é 0.warc").write_bytes(b"another file")
     assert main(job) == 3

@@ -37,8 +37,8 @@ def test_job_makes_the_copy_that_the_verb_makes(
     assert capsys.readouterr().out == wanted
     assert tree(copy.target) == tree(by_verb.target)
     assert copy.call() == 0
-    summary = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {line["state"] for line in summary} == {"done"}
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {line["state"] for line in said} == {"done"}
     assert tree(copy.target) == tree(by_verb.target)
 
 

@@ -237,8 +237,8 @@ def test_archive_file_is_damaged_on_disk(
     unreadable = report["decisions"]["resolve"]["unreadable"]
     assert {problem["file"] for problem in unreadable} == {damaged}
     assert report["files_rewritten"] > 0
-    summary = call(tmp_path, "fsck", "--full", "--json").stdout.splitlines()
-    assert {json.loads(line)["file"] for line in summary[:-1]} == {damaged}
+    reported = call(tmp_path, "fsck", "--full", "--json").stdout.splitlines()
+    assert {json.loads(line)["file"] for line in reported[:-1]} == {damaged}
 
 
 def test_a_crawl_lands_and_another_is_taken_out_meanwhile(

@@ -108,9 +108,9 @@ def test_converted_validated_restored(
     capsys.readouterr()
     receipt = tmp_path / "receipt"
     assert places.job("validate", *folders, "--receipt", str(receipt)) == 0
-    summary = capsys.readouterr()
-    assert summary.out == ""
-    assert f"references: resolves: {4 * FILES - 2}\n" in summary.err
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"references: resolves: {4 * FILES - 2}\n" in said.err
 
     after = [f"{folders[1]}/{path.name}" for path in paths]
     assert places.job("restore", *after, "-o", places.url("é restored")) == 0
@@ -152,10 +152,10 @@ def test_compressed_with_a_dictionary_and_decompressed(
     by_verb = sorted(capsys.readouterr().out.replace(str(tmp_path), "").splitlines())
     for outcome in ("written", "unchanged"):
         assert places.job(*compress, places.url("old/"), "-o", places.url("é new")) == 3
-        summary = capsys.readouterr()
-        by_job = summary.out.replace(places.url("old")[:-4], "").splitlines()
+        said = capsys.readouterr()
+        by_job = said.out.replace(places.url("old")[:-4], "").splitlines()
         assert sorted(line.replace(outcome, "written") for line in by_job) == by_verb
-        assert "damaged.warc.gz" in summary.err
+        assert "damaged.warc.gz" in said.err
         assert places.fetch("é new") == places.here("é new")
     words = ["zstd", "decompress", "--plain"]
     assert main([*words, str(tmp_path / "é new"), "-o", str(tmp_path / "back")]) == 0

@@ -245,9 +245,9 @@ def test_a_failure_in_several_processes_is_told_once(
     manifest.write_text("".join(f"{format_line(line._replace(offset=n))}\n" for n in range(4)))
     options = "--options=--num-cores 3"
     assert main(["-q", "process", str(manifest), *LOCAL, options]) == 4
-    summary = capfd.readouterr().err
-    assert summary.count("pinakes: error: ") == 1
+    said = capfd.readouterr().err
+    assert said.count("pinakes: error: ") == 1
     # The end of one task's log is quoted, and nothing printed of those that watch tasks.
-    assert summary.count("Traceback") <= 1
-    assert "Terminated" not in summary
-    assert "this line has no hash extension" in summary
+    assert said.count("Traceback") <= 1
+    assert "Terminated" not in said
+    assert "this line has no hash extension" in said

@@ -14,7 +14,7 @@ from pinakes.mr_jobs.manifest import ManifestJob
 LOG = logging.getLogger("mrjob.logs.step")
 
 
-def summary(steps: list[object], *said: str) -> tuple[list[float], str | None]:
+def reported(steps: list[object], *said: str) -> tuple[list[float], str | None]:
     percents: list[float] = []
     with heard(percents.append, steps) as log:
         for line in said:
@@ -25,7 +25,7 @@ def summary(steps: list[object], *said: str) -> tuple[list[float], str | None]:
 
 def test_maps_alone() -> None:
     said = ("  Running job: job_1_0001", "   map 0% reduce 0%", "   map 50% reduce 0%")
-    assert summary(ManifestJob(args=[]).steps(), *said)[0] == [0, 50]
+    assert reported(ManifestJob(args=[]).steps(), *said)[0] == [0, 50]
 
 
 def test_steps_one_after_the_other() -> None:
@@ -37,7 +37,7 @@ def test_steps_one_after_the_other() -> None:
             "   map 100% reduce 0%",
             "   map 100% reduce 100%",
         ]
-    percents, application = summary(FlagDuplicatesJob(args=[]).steps(), *said)
+    percents, application = reported(FlagDuplicatesJob(args=[]).steps(), *said)
     assert [round(percent) for percent in percents] == [17, 33, 50, 67, 83, 100]
     assert application == "application_1_0002"
 

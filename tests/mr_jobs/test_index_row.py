@@ -138,6 +138,6 @@ def test_an_extra_that_is_missing_is_named(
         with monkeypatch.context() as without:
             without.setitem(sys.modules, engine, None)
             assert main([*command, "-o", str(tmp_path / "out")]) == 2
-        summary = capsys.readouterr().err
-        assert f"needs {engine.partition('.')[0]}" in summary
-        assert install_command("study") in summary
+        said = capsys.readouterr().err
+        assert f"needs {engine.partition('.')[0]}" in said
+        assert install_command("study") in said

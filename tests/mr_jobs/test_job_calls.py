@@ -22,21 +22,21 @@ def archive(tmp_path: Path) -> str:
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main([*words]) == 2
-    summary = capsys.readouterr()
-    assert summary.out == ""
-    return summary.err
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err
 
 
 def test_an_option_that_the_job_does_not_have(
     archive: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    summary = refusal(capsys, "manifest", *INLINE, archive, "--options=--digest sha3")
-    assert "--options: argument --digest: invalid choice: 'sha3'" in summary
+    said = refusal(capsys, "manifest", *INLINE, archive, "--options=--digest sha3")
+    assert "--options: argument --digest: invalid choice: 'sha3'" in said
 
 
 def test_hadoop_without_a_cluster(archive: str, capsys: pytest.CaptureFixture[str]) -> None:
-    summary = refusal(capsys, "manifest", "--runner", "hadoop", archive)
-    assert "profile = cluster" in summary
+    said = refusal(capsys, "manifest", "--runner", "hadoop", archive)
+    assert "profile = cluster" in said
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_printing_what_has_no_command_line(
 def test_options_of_a_job_without_one(
     option: str, archive: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    summary = refusal(capsys, "manifest", option, archive)
-    assert f"{option.partition('=')[0]} needs --runner" in summary
+    said = refusal(capsys, "manifest", option, archive)
+    assert f"{option.partition('=')[0]} needs --runner" in said
 
 
 @pytest.mark.parametrize(
@@ -130,5 +130,5 @@ def test_without_mrjob(
     for name in [name for name in sys.modules if name.startswith(("mrjob", "pinakes.mr_jobs."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mrjob", None)
-    summary = refusal(capsys, "manifest", *INLINE, archive)
-    assert f"jobs need mrjob.compat: {install_command('jobs')}" in summary
+    said = refusal(capsys, "manifest", *INLINE, archive)
+    assert f"jobs need mrjob.compat: {install_command('jobs')}" in said

@@ -63,11 +63,11 @@ def names(*, url: str = "") -> list[str]:
 
 def lines_of(capsysbinary: pytest.CaptureFixture[bytes], *words: str) -> list[bytes]:
     assert main(list(words)) == 3
-    summary = capsysbinary.readouterr()
-    assert b"rubbish" not in summary.err
-    assert f"files read: {FILES}".encode() in summary.err
-    assert summary.err.count(b"pinakes: warning: ") == 1
-    return sorted(summary.out.splitlines())
+    reported = capsysbinary.readouterr()
+    assert b"rubbish" not in reported.err
+    assert f"files read: {FILES}".encode() in reported.err
+    assert reported.err.count(b"pinakes: warning: ") == 1
+    return sorted(reported.out.splitlines())
 
 
 def test_the_manifest_is_the_same_wherever_it_is_made(
@@ -140,10 +140,10 @@ def test_a_task_that_fails_is_quoted(
     url = load_configuration(settings, environment={}).hdfs
     job = ("manifest", "--runner", "hadoop", "--options", options, *names(url=f"{url}/"))
     assert main(["--config", str(settings), *job]) == 4
-    summary = capsysbinary.readouterr()
-    assert summary.out == b""
-    assert b"the job failed (application_" in summary.err
-    assert b"Invalid isoformat string: 'yesterday'" in summary.err
+    reported = capsysbinary.readouterr()
+    assert reported.out == b""
+    assert b"the job failed (application_" in reported.err
+    assert b"Invalid isoformat string: 'yesterday'" in reported.err
 
 
 # --- `dedupe --runner hadoop` on real servers leaves what a run in one process leaves elsewhere

@@ -90,8 +90,8 @@ def test_files_and_lines_are_those_of_the_verb(
 
 def lines_of(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """The outcome of each file."""
-    summary = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    return {line["file"]: line["outcome"] for line in summary}
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return {line["file"]: line["outcome"] for line in said}
 
 
 def test_an_equal_file_is_left_and_another_one_never_replaced(
@@ -121,9 +121,9 @@ def test_people_are_told_as_by_the_verb(capsys: pytest.CaptureFixture[str]) -> N
     text = capsys.readouterr().out.replace("verb", "job")
     with steps_here():
         assert main([*words, "job", *INLINE]) == Exit.DONE
-    summary = capsys.readouterr()
-    assert summary.out == text
-    assert f"bytes before: {len(FILES['known.warc.zst']):,}\n" in summary.err
+    said = capsys.readouterr()
+    assert said.out == text
+    assert f"bytes before: {len(FILES['known.warc.zst']):,}\n" in said.err
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_contents_are_those_of_resolve(
     job = ["resolve", *INLINE, *halves, "-o", str(by_job), "--options", options]
     with steps_here() if seed else by_mrjob():
         assert main(job) == status
-    summary = capfd.readouterr().err
+    reported = capfd.readouterr().err
     wanted = sorted(by_verb.read_text().splitlines())
     found = sorted(by_job.read_text().splitlines())
     if status == 0 or shard_lines == 100:
@@ -95,16 +95,16 @@ def test_contents_are_those_of_resolve(
             for line in map(parse_line, wanted)
             if line.hash_extension is not None
         }
-        assert f"contents: {len(contents)}\n" in summary
+        assert f"contents: {len(contents)}\n" in reported
         # One report a digest, in however many shards and rounds it was seen.
-        assert collisions_in(summary) == collisions
+        assert collisions_in(reported) == collisions
     else:
         # A first body that is lost lets go of what was compared with it, and merges nothing.
         assert partition(found) <= partition(wanted) | singles(found)
 
 
-def collisions_in(summary: str) -> list[str]:
-    return sorted(line for line in summary.splitlines() if "collision: " in line)
+def collisions_in(reported: str) -> list[str]:
+    return sorted(line for line in reported.splitlines() if "collision: " in line)
 
 
 def partition(texts: list[str]) -> set[frozenset[tuple[str, int]]]:
@@ -162,15 +162,15 @@ def test_digests_are_believed_as_resolve_does(
     resolve += [*INLINE, f"--options=--often-lines {often_lines}"]
     with steps_here() if seed else by_mrjob():
         assert main([*resolve, "-o", str(by_job), "--stats", str(counts[1])]) == 0
-    summary = capfd.readouterr().err
+    reported = capfd.readouterr().err
     counted = [json.loads(path.read_text()) for path in counts]
     for by in counted:  # the job reads more, and names collisions in no order
         del by["compared_bytes"], by["believed"], by["collisions"]
     assert counted[0] == counted[1]
     assert sorted(by_job.read_text().splitlines()) == sorted(by_verb.read_text().splitlines())
-    assert collisions_in(summary) == collisions_in(wanted)
+    assert collisions_in(reported) == collisions_in(wanted)
     if digests is None:
-        assert "bytes compared: " not in summary.replace("bytes compared: 0\n", "")
+        assert "bytes compared: " not in reported.replace("bytes compared: 0\n", "")
 
 
 def test_digests_found_wrong_give_no_result(
@@ -224,9 +224,9 @@ def test_a_body_that_cannot_be_read_is_named_once(
     archive.unlink()
     capsys.readouterr()
     assert main(["resolve", *INLINE, str(manifest), "-o", str(tmp_path / "out")]) == 3
-    summary = capsys.readouterr().err.splitlines()
+    reported = capsys.readouterr().err.splitlines()
     offsets = [parse_line(text).offset for text in manifest.read_text().splitlines()]
-    assert sorted(line for line in summary if line.startswith("pinakes: warning: ")) == sorted(
+    assert sorted(line for line in reported if line.startswith("pinakes: warning: ")) == sorted(
         f"pinakes: warning: {archive}:{offset}: cannot be read: No such file or directory"
         for offset in offsets
     )

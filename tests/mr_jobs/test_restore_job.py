@@ -72,8 +72,8 @@ def test_files_and_lines_are_those_of_the_verb(
     # -v: every warning is compared, not the first three that either meets.
     words = ["restore", *map(str, given), "-o", str(to), "--json", "-v", *originals]
     status = main(words)
-    summary = capsys.readouterr()
-    wanted, by_verb = read_all(to), sorted(summary.out.splitlines())
+    reported = capsys.readouterr()
+    wanted, by_verb = read_all(to), sorted(reported.out.splitlines())
     shutil.rmtree(to)
     with run_by(runner) as as_asked:
         assert main([*words, *as_asked]) == status
@@ -82,7 +82,7 @@ def test_files_and_lines_are_those_of_the_verb(
     assert read_all(to) == wanted
     warnings = [
         sorted(text for text in err.splitlines() if "warning: " in text)
-        for err in (summary.err, told_by_job.err)
+        for err in (reported.err, told_by_job.err)
     ]
     assert warnings[0] == warnings[1]
     if seed % 3 or given == after:

@@ -127,10 +127,8 @@ def test_the_folder_holds_each_table_and_plot(
     for name in ("crawls", "scopes", "by_host", "by_media_type", "by_size", "by_time"):
         with (out / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
-        summary = found[name.removeprefix("by_")]
-        assert [
-            {k: "" if v is None else str(v) for k, v in line.items()} for line in summary
-        ] == rows
+        said = found[name.removeprefix("by_")]
+        assert [{k: "" if v is None else str(v) for k, v in line.items()} for line in said] == rows
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     page = (out / "study.html").read_text("utf-8")
     assert all(crawl in page for crawl, _, _ in (*CRAWLS, OTHER))
@@ -231,12 +229,12 @@ def test_the_table_as_parquet(store: Path, engine: Engine, tmp_path: Path) -> No
     ],
 )
 def test_calls_that_cannot_work(
-    store: Path, words: list[str], summary: str, capsys: pytest.CaptureFixture[str]
+    store: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "--master" in words or "--sql" in words:
         pytest.importorskip("pyspark", reason=NO_SPARK)
     assert main(["study", "--store", str(store), *words]) == 2
-    assert summary in capsys.readouterr().err
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("engine", [HERE, ON_YARN], indirect=True)
@@ -252,9 +250,9 @@ def test_a_sidecar_that_is_not_there_ends_the_study(
     capsys.readouterr()
     command = ["study", "--store", str(tmp_path / "store"), *engine, "one"]
     assert main(command) == 4
-    summary = capsys.readouterr()
-    assert summary.out == ""
-    assert "one/a.warc.gz.sidecar.parquet" in summary.err
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "one/a.warc.gz.sidecar.parquet" in said.err
     sidecar.write_bytes(b"PAR1 and no more")
     assert main(command) == 4
     assert "one/a.warc.gz.sidecar.parquet: the sidecar is damaged: " in capsys.readouterr().err

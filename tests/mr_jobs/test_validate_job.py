@@ -119,10 +119,10 @@ def test_job_finds_what_the_verb_finds(
     by_verb = sorted(capsys.readouterr().out.splitlines())
     with run_by(runner) as by:
         assert main(["validate", *words, "--json", *by]) == status
-        summary = capsys.readouterr()
-        assert sorted(summary.out.splitlines()) == by_verb
+        said = capsys.readouterr()
+        assert sorted(said.out.splitlines()) == by_verb
         value = json.loads(receipt.read_text())
-        assert_counted(value, len(by_verb), summary.err)
+        assert_counted(value, len(by_verb), said.err)
         assert status == bool(by_verb)
 
         by_job = tmp_path / "by-job"
@@ -138,7 +138,7 @@ def test_job_finds_what_the_verb_finds(
             assert capsys.readouterr().out.splitlines() == by_verb[:1]
 
 
-def assert_counted(receipt: dict[str, Any], found: int, summary: str) -> None:
+def assert_counted(receipt: dict[str, Any], found: int, said: str) -> None:
     counted = {
         "records": receipt["records"],
         "rewritten": receipt["rewritten"],
@@ -147,7 +147,7 @@ def assert_counted(receipt: dict[str, Any], found: int, summary: str) -> None:
         **{f"references: {outcome}": n for outcome, n in receipt["references"].items()},
     }
     for name, count in counted.items():
-        assert not count or f"{name}: {count}\n" in summary
+        assert not count or f"{name}: {count}\n" in said
 
 
 def comparable(receipt: dict[str, Any]) -> dict[str, Any]:
@@ -239,8 +239,8 @@ def test_unreadable_files_give_no_receipt(parted: tuple[Path, Path, Path]) -> No
         )
         out = io.BytesIO()
         report = run_validation(what, "inline", configuration, out, on_result=results.append)
-        summary = [problem.file for problem in report.findings]
-        assert summary == ([pair.after, None] if lost else [])
+        said = [problem.file for problem in report.findings]
+        assert said == ([pair.after, None] if lost else [])
         assert len(results) == known
     assert results[0].files[0]["before"]["name"] == "b.warc.gz"
 
