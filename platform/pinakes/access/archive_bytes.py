@@ -1,7 +1,7 @@
 """Which bytes of which stored file may be given out, and those bytes.
 
 Names are looked up in the catalogue, and never joined to a path.  A generation that was replaced
-is served until it is dropped, so an offset that somebody has learnt gives that record until then.
+is served until it is dropped, so an offset that a client has learnt gives that record until then.
 
 Where access rules are in force, only records are given out, whole or in part: the sidecar knows
 where each begins and ends, and whose it is.  A record's bytes in a file may look like the start of
@@ -87,7 +87,7 @@ class ArchiveBytes:
         """Open it to give out these bytes, which are compared with what is known of them.
 
         Raises:
-            Denied: they may not be given out, or the file was removed meanwhile.
+            Denied: they may not be given out, or the file was removed in the meantime.
             Withdrawn: a record in them was.
             Dropped: the file is gone, or was put back, and another generation is current.
             DigestMismatch: the current generation is not in the store.
@@ -122,14 +122,14 @@ class ArchiveBytes:
     def _still_there(self, file: StoredGeneration) -> Iterator[SidecarRow]:
         try:
             yield from rows_still_there(self._archive, file.name, file.withdrawing)
-        except InputRefused as error:  # without a sidecar nobody knows where they are
+        except InputRefused as error:  # without a sidecar their places are unknown
             raise Denied from error
 
     def admits(self, name: str, collection: str, start: int, end: int) -> bool:
         """Whether these bytes of a stored file are of one record, from its first one on, which the
         rules let be given out.
 
-        Of records that share a gzip member, all must be.  The empty lines behind a record that is
+        Of records that share a gzip member, all must be.  The empty lines after a record that is
         not compressed may be among them: some indexes count them (jwarc's).
         """
         if self._archive.size(sidecar_name(name)) is None:

@@ -31,7 +31,7 @@ class BodyRefused(Exception):
 
 
 class ClientGone(Exception):
-    """The client has closed the connection: there is nobody to answer."""
+    """The client has closed the connection: there is no one to answer."""
 
 
 def header_values(scope: Scope, name: bytes) -> list[bytes]:

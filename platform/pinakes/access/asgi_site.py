@@ -96,7 +96,7 @@ class AsgiSite:
             await application(scope, receive, send_strict)
         except ClientGone:
             pass
-        except Exception as error:  # noqa: BLE001  whatever it is, nobody outside is told more
+        except Exception as error:  # noqa: BLE001  clients get no details of any error
             # Of a response that has begun, the rest is missing: the server closes the connection.
             status, words = _status_of(error)
             _log(error, scope)
@@ -146,7 +146,7 @@ async def _refuse_more(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _status_of(error: Exception) -> tuple[int, str]:
-    """The status of an error, and what its client is told: one table."""
+    """The status of an error, and the text that its client gets: one table."""
     if isinstance(error, BodyRefused):
         return error.status, ""
     if isinstance(error, StoreUnavailable):

@@ -22,7 +22,7 @@ _CONTENT_RANGE = re.compile(
 
 
 class NotSatisfiable(Exception):
-    """A Range header is wrong, lies outside of the resource, or asks for too much: 416."""
+    """A Range header is wrong, is outside of the resource, or asks for too much: 416."""
 
 
 class ByteRange(NamedTuple):

@@ -2,7 +2,7 @@
 
 The last piece is read, and held back until all of them are proven: a client that has the whole
 answer has the right bytes.  What is proven is a whole file, by its SHA-256, and each record that
-lies in a range which begins where a record does.  A range that begins elsewhere is no record, and
+is in a range which begins where a record does.  A range that begins elsewhere is no record, and
 is given as it is stored: its client puts it together with others, and has the `ETag`.
 """
 

@@ -146,7 +146,7 @@ class Connection(asyncio.Protocol):
             self._known.learn(data, self._head)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody waits for any response."""
+        """The client no longer waits for any response."""
         self._served.connections.discard(self)
         for exchange in self._exchanges:
             exchange.leave()
@@ -353,7 +353,7 @@ class Connection(asyncio.Protocol):
         self._refuse(HTTPStatus.BAD_REQUEST)
 
     def _refuse(self, status: HTTPStatus) -> None:
-        """Answer what is not a request, or not yet, behind the responses before it; and close."""
+        """Answer what is not a request, or not yet, after the responses before it; and close."""
         self._is_last = True
         if self._exchanges:
             self._refused = status

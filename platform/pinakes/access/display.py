@@ -42,7 +42,7 @@ def display_lines(lines: Sequence[str], limit: int = LINES) -> list[str]:
 
 
 def stylesheet(package: str, name: str) -> str:
-    """The style that all pages have and, behind it, a sheet of a package.
+    """The style that all pages have and, after it, a sheet of a package.
 
     One sheet for each page, so that a page needs one request, and a report one file.
     """

@@ -80,7 +80,7 @@ class Exchange:
         self._wake()
 
     def leave(self) -> None:
-        """Nobody waits for the response any longer."""
+        """The client no longer waits for the response."""
         self.is_gone = True
         self._wake()
 
@@ -89,7 +89,7 @@ class Exchange:
             self._event.set()
 
     async def receive(self) -> Message:
-        """A part of the body; behind it, that nobody waits any longer."""
+        """A part of the body; after it, that the client no longer waits."""
         if self._expects:
             self._expects = False
             self._wire.transport.write(_CONTINUE)

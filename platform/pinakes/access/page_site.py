@@ -60,7 +60,7 @@ class Request(HttpRequest):
 
 
 class _Rest(BaseConverter):
-    """The rest of a path, whatever it is: also where it begins with a slash."""
+    """The rest of a path, in any form: also where it begins with a slash."""
 
     regex = ".+"
     part_isolating = False

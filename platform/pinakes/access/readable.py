@@ -81,7 +81,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A capture that may be shown, and its place now; None where nobody reads its record: it was
+    """A capture that may be shown, and its place now; None where its record is not read: it was
     withdrawn, or the catalogue has lost it."""
 
     capture: CaptureRow
@@ -155,7 +155,7 @@ class ReadableCaptures:
                     yield shown
 
     def shows_crawl(self, crawl: str, collection: str) -> bool:
-        """Whether captures of a crawl may be shown, whatever their URL and time."""
+        """Whether captures of a crawl may be shown, independent of their URL and time."""
         return self.shows("", UNREADABLE_TIME, crawl, collection)
 
     def shows(self, urlkey: str, time: str, crawl: str, collection: str) -> bool:

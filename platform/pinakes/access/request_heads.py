@@ -33,7 +33,7 @@ class Head(NamedTuple):
 
 
 class KnownHead:
-    """What stood behind the first line of a GET: clients send the same with each.
+    """What came after the first line of a GET: clients send the same with each.
 
     So it is parsed once: that takes a tenth of a small answer.
     """

@@ -49,7 +49,7 @@ _DIGITS = re.compile(r"\d{4,14}\Z")
 class AccessRule:
     """Blocks or allows what fits all of its conditions; None: any.
 
-    `prefixes` are of urlkeys with a space behind them, so that one can end there.  `start` is
+    `prefixes` are of urlkeys with a space after them, so that one can end there.  `start` is
     inclusive and `stop` exclusive, 14 digits each.
     """
 
@@ -97,7 +97,7 @@ class AccessRules:
         return True
 
     def hides(self, *, collection: str, crawl: str) -> bool:
-        """Whether nothing of a crawl may be given out, whatever its URL and time."""
+        """Whether nothing of a crawl may be given out, at any URL and time."""
         for rule in reversed(self.rules):
             if rule.collection in (None, collection) and rule.crawl in (None, crawl):
                 if rule.allows:
@@ -189,7 +189,7 @@ def _digits(table: Mapping[str, object], key: str) -> str | None:
 
 
 def _after(digits: str | None) -> str:
-    """What is behind everything that begins with these digits."""
+    """What comes after everything that begins with these digits."""
     return "~" if digits is None else digits + "~"
 
 

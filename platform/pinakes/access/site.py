@@ -71,7 +71,7 @@ class Site(PageSite):
     def failure(self, request: Request, error: PinakesError) -> Response:
         """Of what was asked for, or of a store: then it may be asked again.
 
-        Where the store lies is logged, and not told.
+        The place of the store is logged, and not shown.
         """
         if isinstance(error, InputRefused):
             return self._pages.problem(request, 404, "Not there", str(error))

@@ -125,7 +125,7 @@ class WarcServer:
             text = b",".join(asked).decode("latin-1") if asked else None
             part = select_range(text, file.size)
         except NotSatisfiable:
-            if self._files.gives_records_only:  # the size tells that the file is there
+            if self._files.gives_records_only:  # the size would show that the file is there
                 await self._send_absent(send)
                 return
             size = b"bytes */%d" % file.size

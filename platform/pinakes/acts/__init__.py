@@ -1,4 +1,4 @@
-"""Changes to a store: who makes them, under which locks, and what they write anew.
+"""Changes to a store: who makes them, under which locks, and what they rewrite.
 
 Layer: above `rewrite` and `catalog`, below `ingest` and `dedupe`.
 """

@@ -1,8 +1,8 @@
 """Who does an act, and when; the lease of a collection, and the pin of a store, that it takes.
 
 With the lease one act at a time decides, pins, removes or cancels in a collection.  Landing takes
-none: it only adds.  A lease whose owner has died is taken over with its act and act time, whatever
-the act, so that it is resumed.
+none: it only adds.  A lease whose owner has died is taken over with its act and act time, for every
+kind of act, so that it is resumed.
 
 While the pin holds, no process deletes bytes of archive files.  A backup holds it from its snapshot
 of the rows to its snapshot of the files, so that all files in the rows still exist.  It is a claim

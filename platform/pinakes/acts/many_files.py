@@ -21,7 +21,7 @@ from pinakes.warc.file_progress import Advance, FileProgress
 from .act import Act
 
 _PASSES = 5
-"""Over a file that is written anew: read for it, and compared, listed and moved."""
+"""Over a file that is rewritten: read for it, and compared, listed and moved."""
 
 
 class FileTask(Protocol):

@@ -2,12 +2,12 @@
 
     batch ─▶ written aside ─▶ noted ─▶ confirmed ─▶ each: claimed ─▶ taken ─▶ released ─▶ forgotten
 
-What tasks write lies in the act's folder aside until the act publishes it:
+What tasks write is stored in the act's folder aside until the act publishes it:
 
     .landing/ACT/WAVE/…         what one wave of files came to
 
-Before the note nothing is there but what lies aside; after it the same act confirms and takes what
-is left of the wave, whatever it died of.
+Before the note nothing is there but what is stored aside; after it the same act confirms and takes
+what is left of the wave, no matter how the act died.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ Report = TypeVar("Report")
 class WrittenFile(Generic[Made]):
     """A file that a task has written, read back, and checked.
 
-    `written` lies in `folder`, below the act's folder aside, and its sidecar beside it, under
-    the names that they are to have.
+    `written` is stored in `folder`, below the act's folder aside, and its sidecar next to it,
+    under the names that they are to have.
     """
 
     archive_file: str
@@ -166,7 +166,7 @@ class Waves(Generic[Task, Made, Report]):
     """Has files of an act written in waves, and takes them.  Not for several threads.
 
     `take` takes what tasks have written, in no order: see `take_file`.  Without `notes`, what an
-    act that died has written is written anew.  `confirm(noted)` raises where nothing of a wave is
+    act that died has written is written again.  `confirm(noted)` raises where nothing of a wave is
     to be taken.
     """
 

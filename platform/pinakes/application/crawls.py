@@ -59,7 +59,7 @@ class StoredFile:
     """An archive file of a crawl; None is unknown.
 
     `bytes`, `sha256` and `captures` are as it landed; `generation` counts how often it was
-    written anew, from 1; `hidden`: an act is at work on it, and readers leave it out.
+    written, from 1; `hidden`: an act is at work on it, and readers leave it out.
     """
 
     file: str

@@ -115,7 +115,7 @@ def _working(
         @lru_cache(maxsize=1)
         def rewriter_of(rules: RevisitRules) -> FileRewriter:
             files, _ = files_of(rules.run)
-            # Opened anew: what is relied on is read when it is written, and not from a window.
+            # Opened again: what is relied on is read when it is written, and not from a window.
             bodies = StoredFiles(stores.archive, files.generations())
             opened.enter_context(bodies)
             act = Act(stores.rows, stores.archive, actor, rules.run)

@@ -29,7 +29,7 @@ class DedupeRun:
 
     `left_full` counts duplicates that stayed full, by reason; `dropped` are the old generations
     that were deleted; `problems` are files, bodies and records that took no part, or stayed as they
-    are, and that somebody must look at.
+    are, and that a person must look at.
     """
 
     run: str
@@ -61,7 +61,7 @@ def dedupe_runs(
 ) -> Iterator[DedupeReport]:
     """The run that died, if one did, and the one that is asked for; a report of each.
 
-    Generations that were replaced for `grace_ms` are dropped, and told of; None: none.  The rest,
+    Generations that were replaced for `grace_ms` are dropped, and reported; None: none.  The rest,
     and what it raises, are as of `CollectionRuns`.
     """
     actor = Actor()
@@ -140,7 +140,7 @@ def plan_of(
     fraction: float = 1.0,
     decided_on: Callable[[ManifestLine], None] | None = None,
 ) -> Plan:
-    """The same of crawls that the catalogue knows, whatever else it has lost."""
+    """The same of crawls that the catalogue knows, even where it has lost others."""
     collection = Collection(
         stores.rows, stores.archive, request.collection, policies=request.dedupe_policies
     )

@@ -1,4 +1,4 @@
-"""What acts that take long tell while they go on, besides what they have done."""
+"""What acts that take long report while they go on, besides what they have done."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Skipped(NamedTuple):
 
 
 class Others(NamedTuple):
-    """Files in folders that nobody would read: their number, and the first of them."""
+    """Files in folders that are not read: their number, and the first of them."""
 
     left: LeftOut
 
 
 def notices_of(left: LeftOut) -> list[Skipped | Others]:
-    """What is told of files that are left out; those that are refused are errors."""
+    """What is reported of files that are left out; those that are refused are errors."""
     event: list[Skipped | Others] = [Skipped(place, UNFINISHED) for place in left.unfinished]
     return [*event, Others(left)] if left.others else event

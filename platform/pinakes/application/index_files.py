@@ -19,7 +19,7 @@ from .events import OnProblem
 
 _TOGETHER = 5000
 _MOST_LINE_BYTES = 1 << 20
-# Behind a gzip member that does not end with a line end, as the blocks of some ZipNum indexes do.
+# After a gzip member that does not end with a line end, as the blocks of some ZipNum indexes do.
 _MEMBER_END = b"\0\x1e\0\n"
 
 

@@ -21,7 +21,7 @@ from .events import Others
 AnyPath = str | os.PathLike[str]
 Paths = AnyPath | Iterable[AnyPath]
 OnEvent = Callable[[PinakesError | Others], None]
-"""Gets what cannot be read, and how many files of folders nobody would read."""
+"""Gets what cannot be read, and how many files of folders are not read."""
 PIPED = "-"
 """The argument that stands for standard input, and the name of an archive file that is there."""
 
@@ -42,7 +42,7 @@ def iter_paths(
 ) -> Iterator[tuple[str, str]]:
     """A file, or the archive files in a folder or package; each also by its name below it.
 
-    `left` gets what is skipped, which is told besides.
+    `left` gets what is skipped, which is also reported.
     """
     if not (is_folder_at(name) or is_package_at(name)):
         yield name, base_name(name)
@@ -97,7 +97,7 @@ class GivenFiles(NamedTuple):
 def find_files(
     names: Iterable[str], on_event: OnEvent, *, members_are_read: bool = False
 ) -> GivenFiles:
-    """The files of these names; a folder or package with none in it is told, too.
+    """The files of these names; a folder or package with none in it is reported, too.
 
     `members_are_read`: all members of a package are read, so none of them is skipped.
     """

@@ -1,7 +1,7 @@
 """Who lands the files of an ingest: this process, or several; and how one lands.
 
-In bulk, files are shown batch by batch, their rows loaded at once.  Whoever publishes, this process
-or others, does so with claims of this process, which keeps them until the load.
+In bulk, files are shown batch by batch, their rows loaded at once.  The process that publishes,
+this one or another, does so with claims of this process, which keeps them until the load.
 
     workers ─▶ published, rows in the spool ─▶ BulkWorkers ─▶ loaded, finished, answered
 """
@@ -193,7 +193,7 @@ def landers_for(
 ) -> Iterator[Landers]:
     """The processes that are asked for, which open stores of their own by `reopen`.
 
-    `is_forked`: no store is open here yet, so that they need not be begun as Python anew.
+    `is_forked`: no store is open here yet, so that they need not start Python again.
     """
     actor = Actor()
     spool = spool_of(actor, temp_dir) if request.bulk_bytes is not None else None

@@ -28,7 +28,7 @@ from .parts import rarely_collecting
 
 
 class Watched(NamedTuple):
-    """Who is told of an ingest: of what happens, of bytes that are done, of each report in rows."""
+    """What an ingest calls: with what happens, with bytes that are done, at each report in rows."""
 
     on_event: Callable[[IngestEvent], None] = lambda event: None
     advance: Advance = no_advance
@@ -45,7 +45,7 @@ def ingest(
     watched: Watched = UNWATCHED,
     landers: Landers | None = None,
 ) -> IngestRun:
-    """Land what is planned, or, while watching, whatever settles, until a signal raises.
+    """Land what is planned, or, while watching, every file that settles, until a signal raises.
 
     What was killed: the same call goes on, and each file lands once.
 

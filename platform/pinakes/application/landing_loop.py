@@ -1,7 +1,7 @@
-"""What an ingest does with its files: has them landed, and tells what became of each.
+"""What an ingest does with its files: has them landed, and reports what became of each.
 
-A file that somebody else is landing, here or on another host, is left to them and looked at
-again at the end: then it was there, or, if they died, it is landed here.
+A file that another process is landing, here or on another host, is left to it and looked at
+again at the end: then it was there, or, if that process died, it is landed here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Arrived(NamedTuple):
 
 
 IngestEvent = Arrived | Skipped | Others | Notice | PinakesError
-"""What an ingest tells; an error is of a file that did not land."""
+"""What an ingest reports; an error is of a file that did not land."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class IngestRun:
 
 
 class Answered(NamedTuple):
-    """What became of an attempt, and what was counted meanwhile by who made it."""
+    """What became of an attempt, and what its worker counted in the meantime."""
 
     outcome: Outcome
     counts: dict[str, int]
@@ -123,7 +123,7 @@ class InThisProcess:
         return done
 
     def advanced(self) -> int:
-        return 0  # it tells of its bytes itself
+        return 0  # it reports its bytes itself
 
 
 class IngestLoop:
@@ -139,7 +139,7 @@ class IngestLoop:
         *,
         done: IngestRun,
     ) -> None:
-        """`done` is where it counts; `advance` is told of the bytes that others have done."""
+        """`done` is where it counts; `advance` is called with the bytes that others have done."""
         self._workers = workers
         self._landing_run = landing_run
         self._tally = tally

@@ -33,7 +33,7 @@ class IngestRequest:
 
 
 class IngestPlan(NamedTuple):
-    """What an ingest lands.  While watching, `inputs` are empty: each look lists them anew."""
+    """What an ingest lands.  While watching, `inputs` are empty: each look lists them again."""
 
     crawl: str
     description: str | None
@@ -74,7 +74,7 @@ def plan_ingest(request: IngestRequest) -> IngestPlan:
         found = found._replace(crawl=request.crawl or found.crawl)
     else:
         left = LeftOut()
-        # While watching, the first look is like every other: it lists anew.
+        # While watching, the first look is like every other: it lists the inputs itself.
         names = request.names if request.settle_s is None else []
         inputs = list(iter_inputs(names, left, documents=True))
         found = IngestPlan(request.crawl or "", None, inputs, left)

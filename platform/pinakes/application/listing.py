@@ -91,7 +91,7 @@ def iter_cdx(
     space: SortSpace,
     begin: Begin,
 ) -> Iterator[bytes]:
-    """A line for each capture of files and crawls, sorted; captures without URL or date are told.
+    """A line for each capture of files and crawls, sorted; those without URL or date are reported.
 
     `columns` are those of a CDX, whose header comes first; None: CDXJ.  Raises as `iter_parts`.
     """
@@ -124,7 +124,7 @@ def _unsorted_cdx(
             yield from _cdx_of(path, inputs.inside[path], columns, records, inputs.on_event)
     for file in files:
         if not isinstance(file, str):
-            inputs.left_out(file)  # tells of them
+            inputs.left_out(file)  # reports them
             stored = iter_stored_cdx_lines(
                 inputs.stores.archive, file, on_unplaced=partial(report_unplaced, inputs.on_event)
             )

@@ -63,7 +63,7 @@ class DedupeResult:
 
 
 FilesEvent = DedupedFile | ProcessCount | Others | PinakesError
-"""What is told: what was decided, then each file; errors are of what took no part."""
+"""What is reported: what was decided, then each file; errors are of what took no part."""
 
 
 def dedupe_files(
@@ -78,7 +78,7 @@ def dedupe_files(
     on_event: Callable[[FilesEvent], None] = lambda event: None,
     progress: DedupeProgress = UNWATCHED,
 ) -> DedupeResult:
-    """Write archive files anew into a folder, duplicates as revisits, and validate them.
+    """Rewrite archive files into a folder, duplicates as revisits, and validate them.
 
     `paths` are files (also URLs), and folders and packages of them.  With None for `output`
     nothing is written, and the counts are what would be saved.  The options are those of the
@@ -122,7 +122,7 @@ def dedupe_given(
     on_event: Callable[[FilesEvent], None],
     progress: DedupeProgress = UNWATCHED,
 ) -> DedupeResult:
-    """The same of what is asked for, which may name folders; problems are only told."""
+    """The same of what is asked for, which may name folders; problems are only reported."""
     request = replace(request, names=archive_files_of(request.names, on_event))
     files: list[DedupedFile] = []
     discrepancies = None

@@ -74,7 +74,7 @@ def _writing(write: Write, parent: int, advance: Advance) -> Iterator[Callable[[
             write(file, out, problems.append, advance)
         return part, problems
 
-    end_with_parent(parent)  # what it writes is for nobody else
+    end_with_parent(parent)  # only the parent uses what it writes
     with rarely_collecting():
         yield work
 

@@ -1,6 +1,6 @@
 """Revisits in archive files back to full records: ours, and crawlers', where asked for.
 
-files ─▶ which revisits, and what they refer to ─▶ originals found ─▶ each file anew, proven
+files ─▶ which revisits, and what they refer to ─▶ originals found ─▶ each file rewritten, proven
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def restore_files(
     foreign: bool = False,
     advance: Advance = no_advance,
 ) -> RestoreResult:
-    """Write archive files anew into a folder, revisits as full records, as `pinakes restore` does.
+    """Rewrite archive files into a folder, revisits as full records, as `pinakes restore` does.
 
     `paths` are files, and folders and packages of them; originals are looked for in them, and in
     the folder `originals`, or found by a CDX or CDXJ.  `foreign`: also crawlers' revisits.  With

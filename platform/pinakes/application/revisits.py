@@ -1,6 +1,6 @@
 """The duplicates that a manifest names, written as revisits: into a folder, or in place.
 
-manifest ─▶ which records, and their originals ─▶ each file anew, proven ─▶ in place: all moved
+manifest ─▶ which records, and their originals ─▶ each file rewritten, proven ─▶ in place: all moved
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RefsRequest:
     """Which duplicates to write as revisits, in which files, and where those go."""
 
     names: Sequence[str]
-    """The files to write anew; with a runner, none: those that the manifest marks."""
+    """The files to rewrite; with a runner, none: those that the manifest marks."""
     manifest: str
     output: str | None
     """None: in place."""
@@ -80,7 +80,7 @@ class RefsWritten(NamedTuple):
 
 
 RefsEvent = RefsWritten | Skipped | Notice | PinakesError
-"""What is told; an error is of a file that was not written, or of a record that stays full."""
+"""What is reported; an error is of a file that was not written, or of a record that stays full."""
 
 
 def write_revisits(

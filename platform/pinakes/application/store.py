@@ -69,7 +69,7 @@ class Store(StoreExchange):
 
         The options are those of the verb.  With `drop_old` the generations that were replaced so
         long ago are deleted, once what they hold was read elsewhere.  `jobs` are processes, which
-        import `__main__` anew.  `watched` gives what is called in each run with the step that is
+        import `__main__` again.  `watched` gives what is called in each run with the step that is
         under way (`begin`) and how many bytes of it are done (`advance`).  Killed anywhere, the
         next call completes what was begun: then there are two runs.
 

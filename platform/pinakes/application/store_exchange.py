@@ -59,7 +59,7 @@ class StoreExchange(StoreReading):
 
         With a `hook` the paths are what this crawler has left, and name the crawl.  `on_event` is
         called with what became of each file as it is done, `advance` with how many more bytes
-        are.  `jobs` are processes, which import `__main__` anew.  Killed anywhere, the same call
+        are.  `jobs` are processes, which import `__main__` again.  Killed anywhere, the same call
         goes on, and each file lands once.
 
         Raises:
@@ -137,7 +137,7 @@ class StoreExchange(StoreReading):
 
         Raises:
             ConfigError: there is no such crawl.
-            Conflict: it is landing or leaving, or changed meanwhile.
+            Conflict: it is landing or leaving, or changed in the meantime.
             DigestMismatch: an archive file is not what the catalogue says.
             InputRefused: the crawl is empty, or the file exists.
             UnresolvedReference: it cannot stand alone.

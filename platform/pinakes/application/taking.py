@@ -67,7 +67,7 @@ class RecordFilter:
     ) -> int:
         """The bytes written; where nothing is selected no file appears.  None: only count.
 
-        What is selected and cannot be copied is told, and so are originals that are not there.
+        What is selected and cannot be copied is reported, and so are originals that are not there.
         """
         written = 0
         if opened is None:
@@ -159,7 +159,7 @@ class Unpacker:
     """Puts what is selected into a folder, with a line of an index for each file.
 
     `counts` says how much of what: `files`, `bytes`, those that were there (`old`), bodies left
-    out (`empty`, `revisits`).  What cannot be put is told, and nothing of it is there.
+    out (`empty`, `revisits`).  What cannot be put is reported, and nothing of it is there.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What an import of WACZ files is asked for, tells while it goes on, and came to."""
+"""What an import of WACZ files is asked for, reports while it goes on, and came to."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ ImportEvent = (
     | Others
     | Notice
 )
-"""What an import tells; a source is what would be imported."""
+"""What an import reports; a source is what would be imported."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -197,7 +197,7 @@ class _Import:
         def import_one(entry: QueueEntry) -> Imported | None:
             self._landing_run.crawl = entry.wacz.crawl
             imported = importer.import_one(entry)
-            if imported is None:  # somebody else has just done it, and knows where it is
+            if imported is None:  # another process has just done it, and knows where it is
                 self._told.add(entry.wacz.place)
             return imported
 

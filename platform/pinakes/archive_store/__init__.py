@@ -1,6 +1,6 @@
 """Archive files by name: readers and stores, for folders, HDFS, HTTP and S3.
 
-Layer: beside `row_store`.
+Layer: next to `row_store`.
 
 - `port`: `ArchiveReader`, `ArchiveStore`, `AsideFile`
 - `names`: which names a store takes

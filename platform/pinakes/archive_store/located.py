@@ -195,7 +195,7 @@ def file_at(place: str, *, window_bytes: int = _REMOTE_READ_BYTES) -> Iterator[S
 
 def _enter_remote(place: str, window_bytes: int, stack: ExitStack) -> io.RawIOBase | BinaryIO:
     split = split_remote(place)
-    # Of a URL with a query, the package is meant: what is behind it is no part of the query.
+    # Of a URL with a query, the package is meant: what is after it is no part of the query.
     if split is None or "?" not in split[0]:
         try:
             return stack.enter_context(_remote_file(place, window_bytes))
@@ -208,7 +208,7 @@ def _enter_remote(place: str, window_bytes: int, stack: ExitStack) -> io.RawIOBa
 
 @contextmanager
 def file_on_disk(place: str) -> Iterator[IO[bytes]]:
-    """Open a local file, or a copy of any other, for whoever needs its descriptor.
+    """Open a local file, or a copy of any other, for a caller that needs its descriptor.
 
     `Raises` as `open_place`.
     """
@@ -243,7 +243,7 @@ def _split_place(place: str) -> tuple[str, str] | None:
 def _open_remote(place: str, window_bytes: int) -> HttpFile | S3File:
     if not is_listed(place):
         return HttpFile(encoded_url(place))
-    # Whoever has small windows has many files open.
+    # A caller with small windows has many files open.
     return S3File(place, most_ahead_bytes=max(FIRST_AHEAD_BYTES, 4 * window_bytes))
 
 

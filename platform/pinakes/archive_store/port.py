@@ -110,7 +110,7 @@ class ArchiveStore(ArchiveReader, Protocol):
         """A file to write, removed at the end of the `with` unless it was published.
 
         `token` names it: creating a file with the same token replaces what a writer that died
-        has left.  A leftover that nobody replaces is `ASIDE/token`.
+        has left.  A leftover that is not replaced is `ASIDE/token`.
         """
         ...
 

@@ -1,7 +1,8 @@
-"""Which places a list of files may name: what lies beside it, and what is trusted.
+"""Which places a list of files may name: what is next to it, and what is trusted.
 
-A manifest comes from outside, and whoever reads it may reach servers and files that its writer
-cannot.  So it may name files of its own host, or of its own folder; anything else by leave.
+A manifest comes from outside, and the process that reads it may reach servers and files that its
+writer cannot.  So it may name files of its own host, or of its own folder; anything else only by
+permission.
 """
 
 from __future__ import annotations
@@ -80,6 +81,6 @@ def _with_and_without_port(url: str) -> tuple[str, str]:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError:
-        return url, url  # whoever asks for it will refuse it
+        return url, url  # the code that opens it will refuse it
     name = f"[{host}]" if ":" in host else host
     return name, f"{name}:{port or _PORTS.get(parts.scheme.lower())}"

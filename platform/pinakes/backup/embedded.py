@@ -5,7 +5,7 @@
     STORE/backups/ACT.part/                 the same, incomplete
 
 A published file is never changed, so a link preserves it; without hard links it is copied, and
-the store stays pinned meanwhile.
+the store stays pinned until that is done.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class EmbeddedRestorer:
         return EmbeddedRowStore(self._aside, self.schema)
 
     def finish(self) -> None:
-        # After every connection is closed, there is no log beside it.
+        # After every connection is closed, there is no log next to it.
         if self._aside.with_name(f"{self._aside.name}-wal").exists():
             raise Conflict("another process has the rows open", file=str(self._aside))
         with translated(str(self._aside)):

@@ -138,7 +138,7 @@ def act_that_dropped_it(
     rows: RowStore, archive: ArchiveReader, name: str, watermark_ms: int
 ) -> str | None:
     """The act that had dropped the old generation of this name before the snapshot, where its file
-    is there all the same: somebody has put it back.
+    is there all the same: it was put back.
 
     `archive` is the one in use: a file that an act was just deleting is not there any more.  One
     round trip for each file; some more where it was dropped.

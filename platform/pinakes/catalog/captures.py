@@ -39,7 +39,7 @@ T = TypeVar("T")
 class CaptureRow:
     """A row of `captures`; `landed_ms` is the time of the act that wrote it.
 
-    One with a `withdrawal` has no place any more: nobody reads its record or its body.
+    One with a `withdrawal` has no place any more: nothing reads its record or its body.
     """
 
     key: bytes

@@ -47,7 +47,7 @@ from .visible_files import VisibleFile
 
 _PIECE = 500
 _MOST_COPIES = 32
-"""With more captures of one digest nobody looks which of them were reported."""
+"""With more captures of one digest, it is not checked which of them were reported."""
 _MOST_OF_SECOND = 8
 _NO_MARK = b"A" * 8
 
@@ -136,7 +136,7 @@ class CrawlFinder:
         if self._wants is None:
             return True
         seen = report.seen
-        # What it does not tell is taken for wanted: nothing but this crawl refers to it.
+        # What it does not say is taken for wanted: nothing but this crawl refers to it.
         size = seen.size if seen.size is not None else 1 << 62
         traits = Traits(size, seen.mime, seen.status, report.second)
         return self._wants(traits, one.url is not None) is None
@@ -167,7 +167,7 @@ class CrawlFinder:
     def _occupied(
         self, scope: SeenScope, addresses: Sequence[tuple[bytes, str]]
     ) -> Mapping[tuple[bytes, str], bool]:
-        """Whether anything is in the catalogue at each of these addresses, whoever may see it.
+        """Whether anything is in the catalogue at each of these addresses, hidden by rules or not.
 
         What is just landing in this crawl is not: it may be the capture that was reported.
         """
@@ -184,5 +184,5 @@ class CrawlFinder:
 
 
 def _file_of(facts: bytes | None) -> str | None:
-    """The archive file of a capture; None of a line of an archive that lies elsewhere."""
+    """The archive file of a capture; None of a line of an archive that is elsewhere."""
     return decode_cell(CaptureFacts, facts).archive_file if facts is not None else None

@@ -124,7 +124,7 @@ def scan_lost_crawls(store: RowStore, crawl: str | None = None) -> Iterator[File
     )
     for name, files in groupby(landed, key=lambda entry: crawl_of(entry.archive_file)):
         first = next(files)
-        # Behind the scan: a crawl that begins has its row before its first file has landed.
+        # After the scan: a crawl that begins has its row before its first file has landed.
         if read_crawl(store, name) is None:
             yield first
 

@@ -1,4 +1,4 @@
-"""Old generations that an act has dropped, and that somebody has put back."""
+"""Old generations that an act has dropped, and that were put back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WITHDRAWAL = "withdraw-"
 
 
 def act_that_dropped(rows: RowStore, facts: GenerationFacts | None) -> str | None:
-    """The act that has dropped a generation: if its file is there, somebody has put it back.
+    """The act that has dropped a generation: if its file is there, it was put back.
 
     None where no act has, and while that act may still be about to delete it: the drop is noted
     before.  One round trip, if it is noted.

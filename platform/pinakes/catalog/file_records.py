@@ -78,7 +78,7 @@ def note_dropped(
 ) -> None:
     """Note that these stored files of generations are dropped, before they are.
 
-    So that one which is lost is told from one which was dropped.
+    So that one which is lost is distinguished from one which was dropped.
     """
     key = encode_file_key(archive_file)
     row = get_row(store, TABLE, key, columns=[b"f"])
@@ -94,7 +94,7 @@ def note_dropped(
 
 
 def possible_names(archive_file: str, number: int) -> Iterator[str]:
-    """Yield the names that a generation may have, whatever act wrote it, as landed first.
+    """Yield the names that a generation may have, whichever act wrote it, as landed first.
 
     Not those with another ending that are too long for a file: no act has written one.
     """
@@ -129,7 +129,7 @@ def known_names(
 
 
 def unfinished_names(entry: FileEntry, generations: Mapping[int, GenerationFacts]) -> Iterator[str]:
-    """Yield the names that generations behind the current one may have."""
+    """Yield the names that generations after the current one may have."""
     last = max((entry.generation, *generations))
     for number in range(entry.generation + 1, last + 2):
         yield from possible_names(entry.archive_file, number)
@@ -253,7 +253,7 @@ def read_rows_anew(
 def name_in_store(store: RowStore, archive: ArchiveReader, file: str) -> str:
     """The stored file of this name; of a file whose first generation was dropped, its current one.
 
-    What was dropped, or taken out, is not there, also where somebody has put it back.
+    What was dropped, or taken out, is not there, also where it was put back.
 
     Raises:
         InputRefused: the store has no such file.

@@ -87,7 +87,7 @@ class FileEntry:
 
     @property
     def holds_unkept_revisits(self) -> bool:
-        """Whether it landed with revisits, and only its sidecar tells what they refer to."""
+        """Whether it landed with revisits, and only its sidecar says what they refer to."""
         return (
             not self.references_kept and self.facts is not None and "revisit" in self.facts.records
         )
@@ -272,7 +272,7 @@ def renew_claim(store: RowStore, held: Held, now_ms: int) -> Held:
 
 
 def leave_claim(store: RowStore, held: Held) -> None:
-    """Leave what was begun of the file unfinished: whoever claims it next takes it over."""
+    """Leave what was begun of the file unfinished: the next process to claim it takes it over."""
     _cell_of(held.archive_file).renew(store, held.claim, expires_ms=1)
 
 

@@ -71,7 +71,7 @@ def scan_scopes(store: RowStore) -> Iterator[str]:
     while row := next(store.scan(TABLE, KeyRange(start), limit_rows=1), None):
         scope, _, _ = row.key.partition(b":")
         yield scope.decode("ascii")
-        start = scope + b";"  # the byte behind ':'
+        start = scope + b";"  # the byte after ':'
 
 
 def scan_digest(store: RowStore, scope: str, digest: Digest) -> Iterator[FoundDigest]:

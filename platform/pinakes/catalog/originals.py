@@ -44,7 +44,7 @@ _PIECE_ROWS = 500
 _PIECE_RANGES = 500
 _ENTRY_LEAD = b'{"v":1,"capture_key":"'
 _MOST_OF_SECOND = 8
-"""With more captures of one urlkey in one second, nobody looks whether they are the same."""
+"""With more captures of one urlkey in one second, it is not checked whether they are the same."""
 
 
 class Asked(NamedTuple):
@@ -248,7 +248,7 @@ class OriginalFinder:
     ) -> Generator[None, None, bool]:
         """Add the best few captures with a digest that very many have, and all their bodies.
 
-        Returns whether it has read what it takes to tell: all, of a SHA-1.
+        Returns whether it has read enough to decide: all, of a SHA-1.
         """
         best: list[Original] = []
         for _ in range(max(1, self._most_copies // _PIECE_ROWS)):
@@ -321,7 +321,7 @@ class OriginalFinder:
     def _is_addressable(self, original: Original, seconds: Mapping[bytes, list[Row]]) -> bool:
         """Whether nothing but its own body is found by its urlkey and second.
 
-        Judged over all collections, whoever may see what: a reference outlives the rules.
+        Judged over all collections, without access rules: a reference outlives the rules.
         """
         key = original.copy.key
         rows = seconds.get(key) or self._seconds_of([key])[key]

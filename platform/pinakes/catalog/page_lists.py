@@ -1,6 +1,6 @@
 """Lists of pages that WACZ files brought along: `pages/pages.jsonl`, `pages/extraPages.jsonl`.
 
-Source: WACZ 1.1.1 §5.3 (a line of JSON a page, behind one that names the format).
+Source: WACZ 1.1.1 §5.3 (a line of JSON a page, after one that names the format).
 """
 
 from __future__ import annotations

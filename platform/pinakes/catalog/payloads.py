@@ -95,7 +95,7 @@ def _require_sound(
 def open_placed(
     rows: RowStore, archive: ArchiveReader, placed: Placed, *, raw: bool = False
 ) -> Iterator[Record]:
-    """The record of a capture, also if its file moved to another generation meanwhile.
+    """The record of a capture, also if its file moved to another generation in the meantime.
 
     Raises as `open_record`.
     """
@@ -243,7 +243,7 @@ def _unplaced(
 
 def full_with_digest(rows: RowStore, capture: CaptureRow, digest: Digest) -> Iterator[CaptureRow]:
     """The earlier full records of a revisit's collection whose bodies had this digest when they
-    landed, of whatever URI: some 256 at most.  Three round trips."""
+    landed, of any URI: some 256 at most.  Three round trips."""
     facts = read_entry(rows, capture.facts.archive_file).facts
     if facts is None or digest.algorithm not in INDEXED:
         return

@@ -1,6 +1,6 @@
 """Sidecars that were held against the bytes of their files in this run, for acts that take away.
 
-A sidecar tells what a file refers to; one that is stale, or of another file, hides that.  So the
+A sidecar says what a file refers to; one that is stale, or of another file, hides that.  So the
 head of each record is read where the sidecar says that it is, and these places have to fill the
 file: then no record is hidden.  Where that does not come out, all of the file is read, record by
 record.  The price for each record: one look, and some kilobytes inflated; bodies are not read.
@@ -56,7 +56,7 @@ class ProvenSidecars:
         them: it may be damaged.  Then the sidecar has as many rows as records have landed.
 
         Raises:
-            DigestMismatch: no sidecar tells of all that landed.
+            DigestMismatch: no sidecar lists all records that landed.
         """
         there = [name for name in names if self._archive.size(sidecar_name(name)) is not None]
         for name in there:
@@ -129,7 +129,7 @@ def _fill(source: Source, rows: Iterator[SidecarRow]) -> bool:
 
 
 def _is_between(source: Source, at: int, offset: int) -> bool:
-    """Whether nothing but line ends lies between two records."""
+    """Whether nothing but line ends is between two records."""
     size = offset - at
     return 0 <= size <= _GAP_BYTES and not bytes(source.view(at, size)).strip(_LINE_ENDS)
 

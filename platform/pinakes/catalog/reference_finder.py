@@ -97,7 +97,7 @@ def _urlkeys_of(row: SidecarRow) -> set[bytes]:
 
 
 class ReferenceFinder:
-    """Finds what refers to captures of a crawl; tells of each capture once."""
+    """Finds what refers to captures of a crawl; reports each capture once."""
 
     def __init__(self, store: RowStore, crawl: str, collection: str) -> None:
         self._store = store
@@ -260,7 +260,7 @@ class ReferenceFinder:
     def _only_here(self, found: Sequence[CaptureRow]) -> CaptureRow | None:
         """The record of the crawl that a crawler's revisit means, if no other crawl has one.
 
-        Of several that may be meant, and have unequal bodies, nobody knows which it is.
+        Of several that may be meant, and have unequal bodies, it is not known which one is.
         """
         own = self._with_body([one for one in found if self._is_own(one)])
         is_elsewhere = any(not one.is_duplicate for one in found if not self._is_own(one))

@@ -88,7 +88,7 @@ class OwnReport(NamedTuple):
 
 def why_unfit(report: Report, *, method: str = "GET", now: datetime) -> str | None:
     """Why a reported capture cannot be an original once it lands; None if it can, as far as the
-    report tells.  The rules are those of `dedupe`."""
+    report says.  The rules are those of `dedupe`."""
     seen = report.seen
     if seen.mime == REVISIT_MIME:
         return TYPE

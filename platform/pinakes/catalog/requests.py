@@ -1,7 +1,7 @@
-"""Finds the request that a capture answers: the request record beside it.
+"""Finds the request that a capture answers: the request record next to it.
 
 Writers put a request before its response (wget) or after it (warcprox, warcio, Heritrix); the two
-name each other by `WARC-Concurrent-To` or not at all.  A response without a request beside it
+name each other by `WARC-Concurrent-To` or not at all.  A response without a request next to it
 counts as the answer to a GET.
 
 The response to another method than GET has the request's query in its row key, as replay tools
@@ -60,7 +60,7 @@ def iter_rows(
 
 
 def _answer(capture: SidecarRow, request: _Request, archive_file: str) -> SidecarRow:
-    """A capture, with the method and query of this request if that is beside it."""
+    """A capture, with the method and query of this request if that is next to it."""
     asked, query = request
     if not are_beside(asked, capture):
         return capture

@@ -122,7 +122,7 @@ class RevisitTargets:
             self._elsewhere[names] = _of_uri(
                 revisit, list(_full(captures)), has_second=named is not None
             ) or list(self._of_other_uris(revisit))
-        # Tools that go by URI and second alone are led there whatever its digest is.
+        # Tools that go by URI and second alone are led there with any digest.
         return self._elsewhere[names] or [one for one in at if one.facts.target_uri == uri]
 
     def _of_other_uris(self, revisit: CaptureRow) -> Iterator[CaptureRow]:
@@ -156,7 +156,7 @@ def _of_uri(
 def is_named_by_id_alone(revisit: CaptureRow, original: CaptureRow) -> bool:
     """Whether nothing but a record id leads from a revisit to this record.
 
-    No row leads from an id to records: whether another one has it nobody knows without a scan.
+    No row leads from an id to records: only a scan shows whether another one has it.
     """
     facts = revisit.facts
     uri = facts.refers_to_target_uri or facts.target_uri

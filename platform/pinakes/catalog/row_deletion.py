@@ -31,7 +31,7 @@ def rows_of_records(
 ) -> Iterator[RowName]:
     """The rows that landing wrote for these records.
 
-    A row that another file's sidecar names is that file's: its key tells.
+    A row that another file's sidecar names is that file's: its key says so.
     """
     for row in rows:
         if row.row_key is not None and row.row_key.endswith(encode_mark(archive_file, row.ordinal)):

@@ -1,4 +1,4 @@
-"""Sidecars: everything about the records of a landed file, in Parquet beside it.
+"""Sidecars: everything about the records of a landed file, in Parquet next to it.
 
 Jobs, fsck, removal and the rebuilding of tables start from sidecars, never from a table scan.
 One row per record of every type, in the order of the file.
@@ -75,8 +75,8 @@ class SidecarRow(NamedTuple):
 class SidecarOf(NamedTuple):
     """The archive file that a sidecar describes: stored name, generation, SHA-256 in hex.
 
-    In the metadata of the Parquet file.  By it a sidecar that lies beside another file is known,
-    and one of an earlier file of that name.
+    In the metadata of the Parquet file.  By it a sidecar that is next to another file is
+    recognized, and one of an earlier file of that name.
     """
 
     file: str
@@ -85,7 +85,7 @@ class SidecarOf(NamedTuple):
 
 
 def sidecar_name(file: str) -> str:
-    """The name of a file's sidecar, beside it."""
+    """The name of a file's sidecar, next to it."""
     return f"{file}.sidecar.parquet"
 
 

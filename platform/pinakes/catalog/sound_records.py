@@ -136,7 +136,7 @@ class StoredJudge:
         self._hashing = threading.Lock()
 
     def require_sound(self, source: Source, record: Record) -> None:
-        """As `require_sound`, for a record at a place that somebody named.
+        """As `require_sound`, for a record at a given place.
 
         One round trip; the sidecar is read where the URL and date of the record do not lead to
         its row, as of the answer to a POST.
@@ -154,7 +154,7 @@ class StoredJudge:
             raise DigestMismatch(why, file=self._name, offset=record.offset)
 
     def _refers_as_noted(self, record: Record, capture: CaptureRow) -> bool:
-        """Of a revisit of ours, of whatever file: another one may have been written since."""
+        """Of a revisit of ours, in any file: another one may have been written since."""
         mark = capture.dedupe
         if record.type != "revisit" or mark is None or not is_ours(record.header):
             return True
@@ -200,7 +200,7 @@ class StoredJudge:
             for row in rows
             if row.row_key is not None and is_at_place(record, row.offset, row.inner_offset)
         ]
-        # Of a sidecar that was put beside another file, too.
+        # Of a sidecar that was put next to another file, too.
         file = generation_of(self._name).archive_file
         captures = get_captures(self._rows, keys).values()
         return next((one for one in captures if one.facts.archive_file == file), None)

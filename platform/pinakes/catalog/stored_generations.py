@@ -41,7 +41,7 @@ class StoredGeneration:
     withdrawing: frozenset[int] = frozenset()
     """Records that are withdrawn, and may still be there."""
     dropped: str = ""
-    """The act that has dropped it.  If its file is there, somebody has put it back."""
+    """The act that has dropped it.  If its file is there, it was put back."""
 
     @property
     def is_current(self) -> bool:

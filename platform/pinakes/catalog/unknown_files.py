@@ -49,7 +49,7 @@ def _names(
     """The files that are there, and the names that generations have.
 
     A name that the next generation of a claimed file may have leads to the current one: an act may
-    have published it, also one that died.  Behind a file that nobody claims, nobody has.
+    have published it, also one that died.  Where a file is not claimed, no act has.
     """
     there = dict.fromkeys(
         stored.name
@@ -58,9 +58,9 @@ def _names(
     )
     of_each = Counter(generation_of(name).archive_file for name in there)
     known: dict[str, str | None] = {}
-    # Behind the list: what has landed in between is known.
+    # After the list: what has landed in between is known.
     for entry in scan_entries(store, crawl):
-        # A state that is lost is not known, whatever else its row says: readers do not see it.
+        # A file whose state is lost is not known, even if its row says more: readers do not see it.
         if not (entry.is_in_flight or entry.state is FileState.STORED):
             continue
         known[entry.stored_name] = None

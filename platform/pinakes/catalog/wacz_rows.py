@@ -1,10 +1,10 @@
 """WACZ files in the catalogue: the queue of an import, the content of each, the list of a crawl.
 
     +news:queue:HEX            to be imported; deleted when that is done
-    +news:wacz:SHA256          which crawl has it: one crawl of a collection, whatever its names
+    +news:wacz:SHA256          which crawl has it: one crawl of a collection, under any name
     +news:crawl:spring:NAME    the crawl's list
 
-A queued WACZ file is `pending` while somebody holds its claim, `failed` where it has a failure,
+A queued WACZ file is `pending` while a process holds its claim, `failed` where it has a failure,
 else `queued`.  It is done when its row is gone, and the crawl's list has it, complete.
 """
 
@@ -52,7 +52,7 @@ class QueueEntry:
 
 
 def is_held(claim: Claim | None, now_ms: int, is_gone: Callable[[str], bool]) -> bool:
-    """Whether somebody who lives holds the claim."""
+    """Whether a process that is alive holds the claim."""
     return claim is not None and claim.expires_ms > now_ms and not is_gone(claim.owner)
 
 
@@ -111,7 +111,7 @@ def wacz_places(store: RowStore, collection: str, sha256s: set[str]) -> dict[str
 def scan_queue(store: RowStore, collection: str) -> Iterator[QueueEntry]:
     """The WACZ files to be imported into a collection, in no order that means anything."""
     for row in store.scan(TABLE, queue_of(collection), columns=[b"l"]):
-        # What is left of one that was imported meanwhile may be a claim alone.
+        # What is left of one that was imported in the meantime may be a claim alone.
         if QueuedWacz.COLUMN in row.cells:
             yield _entry(row)
 
@@ -149,7 +149,7 @@ def take_queued(
     )
     row = get_row(store, TABLE, entry.key, columns=[b"l"])
     if row is None or QueuedWacz.COLUMN not in row.cells:
-        # Somebody may be queueing it again: of the row only our claim goes.
+        # Another process may be queueing it again: of the row only our claim goes.
         store.mutate(TABLE, [Delete(entry.key, None, columns=(Claim.COLUMN,))])
         return None
     return HeldWacz(entry=_entry(row), claim=claim)

@@ -58,7 +58,7 @@ def _repeats_counted(console: Console) -> Iterator[None]:
 
 
 def _flushed(code: Exit, console: Console) -> Exit:
-    """The code, or that of standard output failing at the last: results that nobody got."""
+    """The code, or that of standard output failing at the last: results that no one got."""
     try:
         console.flush()
     except OSError as error:

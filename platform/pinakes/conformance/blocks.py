@@ -94,7 +94,7 @@ def check_truncation(subject: Subject) -> Iterator[Hit]:
 
 
 def _missing_body(subject: Subject) -> int:
-    """The bytes that are missing by HTTP's Content-Length; 0 where that does not tell."""
+    """The bytes that are missing by HTTP's Content-Length; 0 where that does not say."""
     head = subject.record.http
     if head is None or head.content_length is None or head.status is None:
         return 0

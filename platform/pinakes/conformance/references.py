@@ -1,6 +1,6 @@
 """What is kept of each record, to check records against each other.
 
-A private SQLite database in a temporary file: its cache bounds the memory, whatever the
+A private SQLite database in a temporary file: its cache bounds the memory, for any
 number of records; each takes some 120 bytes of disk.  Ids and URIs are kept as 16-byte
 hashes: equal hashes count as equal texts.
 

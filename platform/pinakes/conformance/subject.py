@@ -80,5 +80,5 @@ class Subject:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the block is complete, as far as the reader can tell."""
+        """Whether the block is complete, as far as the reader knows."""
         return not any(finding.code in INCOMPLETE for finding in self.record.findings)

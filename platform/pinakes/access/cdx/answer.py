@@ -210,7 +210,7 @@ class CdxIndex:
         reverse: bool,
         first_rows: int,
     ) -> Iterator[list[Line]]:
-        """Lines of a range, behind filters; `counted` counts digests from piece to piece."""
+        """Lines of a range, after filters; `counted` counts digests from piece to piece."""
         for values in self._pieces(keys, reverse=reverse, first_rows=first_rows):
             progress.rows += len(values)
             lines = self._kept_of(query, collection, values)
@@ -241,7 +241,7 @@ class CdxIndex:
     def _batches(
         self, query: CdxQuery, collection: str | None, progress: AnswerProgress
     ) -> Iterator[list[Line]]:
-        """Lines in the order asked for, behind filters, before limits."""
+        """Lines in the order asked for, after filters, before limits."""
         kept = partial(self._kept, query, collection, progress, Counter())
         if query.sort is Sort.CLOSEST and query.closest is not None:
             return _collapsed(query, self._by_distance(query, kept))
@@ -361,7 +361,7 @@ def _resume_key(query: CdxQuery, line: Line) -> str:
 
 
 def _resumed(keys: KeyRange, after: bytes, *, reverse: bool) -> KeyRange:
-    """The rest of a range behind a row."""
+    """The rest of a range after a row."""
     if reverse:
         return KeyRange(keys.start_row, max(after, keys.start_row))
     return KeyRange(max(after + b"\0", keys.start_row), keys.stop_row)

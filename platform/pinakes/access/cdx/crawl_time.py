@@ -4,7 +4,7 @@ POST [/{collection}]/digests                     many digests, a line of JSON fo
 GET  /{collection}/dedup/hex|base32[/{crawl}]    warcprox's query: `time digest`, or nothing
 GET  /{collection}/dedup/wget[/{crawl}]          a CDX file for wget's `--warc-dedup`
 
-warcprox and wget cannot be told further parameters, so the crawl that asks stands in the path.
+warcprox and wget cannot be given further parameters, so the crawl that asks stands in the path.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _BEHIND_NAME = re.compile(
     rb'","type":"response","date":("[^"\\]*"),"ordinal":[0-9]+,"record_id":("[^"\\]*")'
     rb',(?:"method":"[^"\\]*",)?"payload_sha256":"[^"\\]*","payload_size":([0-9]+)'
 )
-"""Nearly every `m:capture` of a response, behind the name of its file."""
+"""Nearly every `m:capture` of a response, after the name of its file."""
 _HEX_DIGITS, _HEX = 40, re.compile("[0-9a-f]+\\Z")
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _NDJSON, _TEXT = b"application/x-ndjson", b"text/plain; charset=utf-8"
@@ -260,9 +260,9 @@ def _parsed(text: str) -> Digest | None:
 
 
 def original_json(original: Original) -> bytes:
-    """What a crawler needs of an original, and where it lies; numbers as text, as in CDXJ.
+    """What a crawler needs of an original, and where it is stored; numbers as text, as in CDXJ.
 
-    Cut out of the stored bytes where the capture lies as it landed, as lines of the index are.
+    Cut out of the stored bytes where the capture is stored as it landed, as lines of the index are.
     """
     copy, place = original
     value = copy.value

@@ -1,6 +1,6 @@
 """Lines by their distance from a time: of one URL from both sides, of many sorted.  Pure.
 
-None stands for rows that were read and left out, so that whoever takes lines has a turn.
+None stands for rows that were read and left out, so that the caller that takes lines has a turn.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _NEEDED = frozenset("abVg")
 
 
 class LineReader:
-    """Reads the lines of one index, in their order: one may name the columns of those behind it.
+    """Reads the lines of one index, in their order: one may name the columns of those after it.
 
     Without such a line, it takes lines of a manifest, too, if it `takes_manifests`.
     """
@@ -54,7 +54,7 @@ class LineReader:
 
         Raises:
             MalformedRecord: as `parse_line`; it names columns of which URL, time, file or offset is
-                missing; or it stands behind such a line.
+                missing; or it comes after such a line.
         """
         line = line.removeprefix(_MARK) if number == 1 else line
         words = cdx_columns(line)
@@ -221,7 +221,7 @@ def _cell(line: CdxLine, collection: str) -> bytes:
 
 def external_fields(value: bytes) -> tuple[bytes, str]:
     """The fields of a stored line, and its collection."""
-    # A quote within a value is escaped, so this is the key; behind its value is `more`, or nothing.
+    # A quote within a value is escaped, so this is the key; after its value is `more`, or nothing.
     at = value.rfind(_COLLECTION)
     end = value.find(b'"', at + len(_COLLECTION))
     if value[:7] == _LEAD and value[end:] == b'"}':

@@ -1,6 +1,6 @@
 """Which lines of a query are left out: `filter` and `collapse`.
 
-Regular expressions are RE2's: their time is linear in the text, whatever their form, since anyone
+Regular expressions are RE2's: their time is linear in the text, in every form, since anyone
 may send one.
 """
 

@@ -26,7 +26,7 @@ EXTERNAL = b'"url":'
 WITHDRAWN = b'"act":'
 PLACE = b',"offset":"'
 SHARED = b',"inner_offset":'
-"""Of a record that is not the first of its gzip member, within `SHARED_WITHIN` bytes behind the
+"""Of a record that is not the first of its gzip member, within `SHARED_WITHIN` bytes after the
 name of its file: no offset leads to it alone, and who takes the member gets another record."""
 SHARED_WITHIN = 400
 VALUES = (CaptureFacts.COLUMN, ExternalLine.COLUMN, Withdrawal.COLUMN)

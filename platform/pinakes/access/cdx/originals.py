@@ -1,4 +1,4 @@
-"""Revisits resolved: the place of the original, beside the revisit's.
+"""Revisits resolved: the place of the original, in addition to the revisit's.
 
 One read for all lines of a batch, however long the history: what `dedupe` made a revisit names its
 original's row; what a crawler wrote is found by its digest, in its collection.

@@ -83,7 +83,7 @@ class Output(NamedTuple):
         yield more + self.end if has_begun else none + self.end
 
     def resumed(self, resume_key: str) -> bytes:
-        """A resume key behind the lines, as Wayback writes it."""
+        """A resume key after the lines, as Wayback writes it."""
         if self.end:
             return self.between + b'[],["%b"]' % resume_key.encode("ascii")
         return b"\n%b\n" % resume_key.encode("ascii")

@@ -320,7 +320,7 @@ def _narrowed(keys: KeyRange, start: str | None, stop: str | None) -> KeyRange:
     """The rows of one urlkey between two times, both inclusive."""
     head = keys.start_row
     start_row = head + start.encode("ascii") if start else keys.start_row
-    # Behind all milliseconds of that second.
+    # After all milliseconds of that second.
     stop_row = head + stop.encode("ascii") + b"~" if stop else keys.stop_row
     return KeyRange(start_row, max(start_row, stop_row or start_row))
 

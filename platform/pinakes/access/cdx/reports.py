@@ -130,7 +130,7 @@ def _number(given: dict[str, Any], name: str, number: int) -> int | None:
 
 
 def summary_of(found: ReportedBody) -> Iterator[bytes]:
-    """What the crawler is told: how many were taken, and how many left out, and why."""
+    """The answer to the crawler: how many were taken, and how many left out, and why."""
     yield b"Added %d captures" % len(found.reports)
     if found.left_out:
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(found.left_out.items()))

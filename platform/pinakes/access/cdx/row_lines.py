@@ -70,8 +70,8 @@ class RowLines:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether access rules hide rows: then what was read is not told, since whoever asks
-        often enough would learn from it what there is."""
+        """Whether access rules hide rows: then what was read is not reported, since a client that
+        asks often enough would learn from it what there is."""
         return not self._is_open
 
     def hides(self, *, collection: str, crawl: str) -> bool:
@@ -79,7 +79,7 @@ class RowLines:
         return self._rules.hides(collection=collection, crawl=crawl)
 
     def as_stored(self, values: Mapping[bytes, bytes], collection: str | None) -> bytes | None:
-        """The lines of rows as CDXJ, if all of them lie where they landed, are Unicode, and may be
+        """The lines of rows as CDXJ, if all of them are where they landed, are Unicode, and may be
         seen.
 
         Most answers are nothing else, and this takes half the time of `of`.
@@ -238,7 +238,7 @@ class RowLines:
         )
 
     def place_of(self, line: Line) -> VisibleFile | None:
-        """The archive file that a line's capture is in; None if it lies elsewhere."""
+        """The archive file that a line's capture is in; None if it is elsewhere."""
         name = generation_of(line.value("filename") or "").archive_file
         return self.files.among([name]).get(name)
 

@@ -30,7 +30,7 @@ _BODY_S = 120.0
 
 
 class WritingSite:
-    """Takes what clients with a token write; `tokens` are those, and without any nobody writes."""
+    """Takes what clients with a token write; `tokens` are those.  Without any, no client writes."""
 
     def __init__(
         self, store: RowStore, *, tokens: tuple[str, ...], now: Callable[[], datetime]
@@ -93,7 +93,7 @@ class WritingSite:
         await self._send_written(receive, send, write())
 
     async def _refuses(self, scope: Scope, send: Send) -> bool:
-        """Whether nobody, or not this client, may write; it has been answered then."""
+        """Whether no client, or not this one, may write; it has been answered then."""
         if not self._tokens:
             await send_line(send, 403, "Forbidden: no token is set, so nothing can be written")
         elif not self._is_allowed(scope):

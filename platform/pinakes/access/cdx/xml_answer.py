@@ -50,7 +50,7 @@ class XmlQuery:
 
 
 def parse_xml_query(given: Parameters, text: str) -> XmlQuery:
-    """The query in `q`, with `count` and `start_page` beside it.
+    """The query in `q`, with the parameters `count` and `start_page`.
 
     Raises:
         ConfigError: a field is wrong, or `url` is missing.
@@ -136,7 +136,7 @@ def iter_xml(asked: XmlQuery, batches: Iterable[list[Line]], now: str) -> Iterat
 
 
 def _captures(batches: Iterable[list[Line]], date: str | None) -> Iterator[bytes | None]:
-    """A result for each line, None behind each batch; the one closest to a date, by the number
+    """A result for each line, None after each batch; the one closest to a date, by the number
     that it is, says so."""
     wanted = None if date is None else int((date + "0" * 14)[:14])
     before: Line | None = None
@@ -167,7 +167,7 @@ def _capture(line: Line, *, is_closest: bool) -> bytes:
 
 
 def _urls(batches: Iterable[list[Line]]) -> Iterator[bytes | None]:
-    """A result for each urlkey, None behind each batch."""
+    """A result for each urlkey, None after each batch."""
     first: Line | None = None
     last: Line | None = None
     captures = versions = 0

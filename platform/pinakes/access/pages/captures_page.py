@@ -42,7 +42,7 @@ def captures_page(
     """The page; None if the URL has no capture that may be shown.
 
     `uri` is as it was asked for, `period` a year, month or day, and `after` the time and mark of a
-    row key behind which the list begins.
+    row key after which the list begins.
     """
     period = period if _PERIOD.match(period) else ""
     calendar = read_calendar(captures, urlkey, period[:4])
@@ -75,7 +75,7 @@ def captures_page(
 def _lines(
     captures: ReadableCaptures, urlkey: bytes, period: str, after: str
 ) -> tuple[list[CaptureLine], str]:
-    """Captures of a period behind a key, and that of the last if there are more."""
+    """Captures of a period after a key, and that of the last if there are more."""
     head = urlkey + b" "
     key_range = prefix_range(head + period.encode("ascii"))
     if after:

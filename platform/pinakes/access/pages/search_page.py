@@ -105,7 +105,7 @@ def _of_url(text: str) -> Query:
 
 
 def below(url: str) -> PrefixQuery:
-    """The URLs that begin with this one, whatever their scheme."""
+    """The URLs that begin with this one, with any scheme."""
     key = urlkey(url)
     # Keys have no last slash: without it, a folder would be the beginning of others' names.
     if url.endswith("/") and not key.endswith("/"):

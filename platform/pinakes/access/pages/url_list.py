@@ -17,7 +17,7 @@ URLS = 100
 ROWS = 5_000
 COUNTED = 200
 _BEHIND = b"!"
-"""Follows the space in byte order: what begins the keys behind all captures of a urlkey."""
+"""Follows the space in byte order: what begins the keys after all captures of a urlkey."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class UrlLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlPage:
-    """Some URLs.  `after` is the urlkey behind which the next page begins, None if this is the
+    """Some URLs.  `after` is the urlkey after which the next page begins, None if this is the
     last; `is_stopped`: reading ended at its bound, before the page was full."""
 
     lines: tuple[UrlLine, ...]
@@ -46,7 +46,7 @@ class UrlPage:
 def list_urls(
     captures: ReadableCaptures, key_range: KeyRange, *, after: str = "", urls: int = URLS
 ) -> UrlPage:
-    """A page of URLs, behind one; reads at most `ROWS` rows, and a few for each URL."""
+    """A page of URLs, after one; reads at most `ROWS` rows, and a few for each URL."""
     start = key_range.start_row
     if after:
         start = max(start, after.encode("ascii", "replace") + _BEHIND)
@@ -66,7 +66,7 @@ def list_urls(
             if line.is_least:  # the rest of its captures is skipped
                 start, is_at_end = urlkey + _BEHIND, False
                 break
-    # Where all that was read was shown, what the bound cut off begins behind the last row.
+    # Where all that was read was shown, what the bound cut off begins after the last row.
     is_cut = is_at_end and budget.is_spent
     after_key = budget.last_key if is_cut else (lines[-1].urlkey.encode() if lines else None)
     is_more = is_cut or not is_at_end

@@ -1,7 +1,7 @@
 """One file of a web server, fetched whole into a file of ours, within bounds.
 
-For whoever has to know every byte before any of it counts.  A connection that breaks is taken up
-where it broke; a server that sends almost nothing, no size, or more than was agreed, is left.
+For callers that have to know every byte before any of it counts.  A connection that breaks is taken
+up where it broke; a server that sends almost nothing, no size, or more than was agreed, is left.
 """
 
 from __future__ import annotations

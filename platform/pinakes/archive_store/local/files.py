@@ -146,7 +146,7 @@ def walk_files(folder: Path, inside: str = "") -> Iterator[tuple[str, int]]:
             continue
         try:
             size = entry.stat().st_size
-        except FileNotFoundError:  # deleted meanwhile
+        except FileNotFoundError:  # deleted in the meantime
             continue
         if entry.is_file():
             yield inside + name, size
@@ -157,7 +157,7 @@ def iter_links(folder: Path) -> Iterator[str]:
     try:
         with os.scandir(folder) as found:
             entries = list(found)
-    except FileNotFoundError:  # none yet, or deleted meanwhile
+    except FileNotFoundError:  # none yet, or deleted in the meantime
         return
     for entry in entries:
         if entry.is_symlink():

@@ -183,7 +183,7 @@ class LocalArchiveStore:
                     else:
                         try:
                             size = path.stat().st_size
-                        except FileNotFoundError:  # published meanwhile
+                        except FileNotFoundError:  # published in the meantime
                             continue
                     yield PublishedFile(f"{ASIDE}/{token}", size)
 

@@ -1,6 +1,6 @@
 """Files of a folder that appear whole or not at all, by path and without an archive store.
 
-A file is written under a hidden name beside its place, brought to disk, and given its name;
+A file is written under a hidden name next to its place, brought to disk, and given its name;
 an existing file is replaced only on request.  A process that dies leaves the hidden file,
 which the next run of the same command takes over.
 
@@ -82,7 +82,7 @@ class _Written(io.FileIO):
 
 @contextmanager
 def hidden_file(target: Path) -> Iterator[HiddenFile]:
-    """Give a file to write beside `target`; it is removed at the end unless it was published.
+    """Give a file to write next to `target`; it is removed at the end unless it was published.
 
     Errors of the operating system pass through: see `written_aside`.
 

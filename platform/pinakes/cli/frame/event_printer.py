@@ -59,7 +59,7 @@ class EventPrinter:
 
 
 def left_full_text(left: Mapping[str, int]) -> str:
-    """Behind a sentence: how many, by reason; nothing where there are none."""
+    """After a sentence: how many, by reason; nothing where there are none."""
     if not left:
         return ""
     return "; left full: " + ", ".join(

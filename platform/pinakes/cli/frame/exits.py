@@ -59,7 +59,7 @@ _BY_CLASS = MappingProxyType(
         PinakesError: Exit.SOME_FAILED,
         StoreUnavailable: Exit.STORE,
         KeyboardInterrupt: Exit.STOPPED,
-        # Whoever read our output has stopped reading: no more than a signal, SIGPIPE.
+        # The process that read our output has stopped reading: no more than a signal, SIGPIPE.
         BrokenPipeError: Exit.STOPPED,
         OSError: Exit.SOME_FAILED,
     }
@@ -79,7 +79,7 @@ def exit_for(error: BaseException) -> Exit:
 
 
 def describe(error: BaseException) -> str:
-    """What to tell people: what happened, where, and what to do.  May hold any character."""
+    """The text for people: what happened, where, and what to do.  May hold any character."""
     if isinstance(error, KeyboardInterrupt):
         return "stopped; safe to run again"
     if isinstance(error, OSError):

@@ -77,7 +77,7 @@ def _names(
 def _piped_names(on_archive: OnArchive | None) -> Iterator[str]:
     """A name per line of standard input; or `PIPED`, where it is an archive file."""
     stream = getattr(sys.stdin, "buffer", None)
-    if stream is None:  # not a file, but somebody's lines
+    if stream is None:  # not a file, but an object with lines
         yield from _lines(sys.stdin)
         return
     first = stream.readline(_LONGEST_LINE)
@@ -137,7 +137,7 @@ def is_folder_for_tasks(name: str) -> bool:
 
 
 def files_below(folder: str, configuration: Configuration, on_event: OnEvent) -> list[str]:
-    """The archive files of such a folder, by the names that tasks open; skipped files are told.
+    """The archive files of such a folder, by the names that tasks open; skipped ones are reported.
 
     Raises:
         ConfigError: there is none, or it is in no place that has folders.

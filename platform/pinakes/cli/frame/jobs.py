@@ -69,7 +69,7 @@ _ONLY_WITH_RUNNER = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRunner:
-    """Where a job runs, by mrjob's name for it, and what it is told besides the verb's options."""
+    """Where a job runs, by mrjob's name for it, and what it is given besides the verb's options."""
 
     name: str
     configuration: Configuration
@@ -264,10 +264,10 @@ def job_shown(
 
 @contextmanager
 def _lease_kept(lease: HeldLease, configuration: Configuration, actor: Actor) -> Iterator[None]:
-    """Renew a lease meanwhile, which nobody else here can.
+    """Renew a lease until the `with` ends: nothing else here can.
 
     Raises:
-        Conflict: at the end, where somebody else has taken it.
+        Conflict: at the end, where another process has taken it.
         StoreUnavailable: at the end, where the row store could not be asked.
     """
     ended = threading.Event()

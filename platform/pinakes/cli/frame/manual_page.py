@@ -25,7 +25,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """`pinakes`, a verb, or an action of one: its words behind `pinakes`, and what follows them."""
+    """`pinakes`, a verb, or an action of one: its words after `pinakes`, and what follows them."""
 
     words: tuple[str, ...]
     help: str

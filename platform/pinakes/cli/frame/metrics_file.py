@@ -1,6 +1,6 @@
 """`--metrics-file FILE`: how a job went, for node_exporter's textfile collector.
 
-Written aside and renamed, so that nobody reads half of it: at the start, while files land,
+Written aside and renamed, so that no process reads half of it: at the start, while files land,
 and at the end.  When the job last succeeded is carried over from the file that was there.
 """
 
@@ -61,7 +61,7 @@ class JobMetrics:
                 ) from error
 
     def write(self) -> None:
-        """Write how far it is.  That this fails is told once, and is no reason to stop."""
+        """Write how far it is.  That this fails is reported once, and is no reason to stop."""
         if self._path is None:
             return
         try:

@@ -1,7 +1,7 @@
 """What a verb says: results to standard output, everything else to standard error.
 
 A script reads results and nothing else: text, or with `--json` one object a line.
-Names and URIs out of archives are somebody else's bytes, and never reach a terminal
+Names and URIs out of archives are untrusted bytes, and never reach a terminal
 with their control characters.
 """
 
@@ -89,7 +89,7 @@ class Console:
     ) -> Console:
         """The console of this process.  A character that the locale cannot write is escaped.
 
-        A stream that the caller closed (`>&-`) is taken as one that nobody reads.
+        A stream that the caller closed (`>&-`) is taken as one that nothing reads.
         """
         for stream in (sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
@@ -155,7 +155,7 @@ class Console:
         self._write(self._err, line)
 
     def log_line(self, level: str, text: str, logger: str = LOGGER) -> str:
-        """A message of a library or of a process beside this one, as this console writes it."""
+        """A message of a library or of a process next to this one, as this console writes it."""
         if self.log_json:
             return _json_line(level, text, logger)
         return f"pinakes: {level}: {printable(text)}"

@@ -15,7 +15,7 @@ _SLOW = 2.0
 
 
 class Progress(Protocol):
-    """What a verb tells of its progress."""
+    """What a verb reports of its progress."""
 
     def advance(self, count: int = 1) -> None:
         """So many more are done."""
@@ -37,7 +37,7 @@ def percents(progress: Progress) -> Callable[[float], None]:
 
 
 class LiveArea(Protocol):
-    """A display that must be told of lines printed beside it."""
+    """A display that must be given the lines printed next to it."""
 
     def print_above(self, line: str) -> None:
         """Print a line, the display staying below it."""

@@ -1,4 +1,4 @@
-"""pywb, unmodified, as a process of its own beside `pinakes serve`.
+"""pywb, unmodified, as a process of its own next to `pinakes serve`.
 
 It gets its index and its archive files from `serve`, over loopback, by four lines of settings, and
 is restarted when it ends by itself.  pywb is no dependency: it pins old versions of much, and who
@@ -41,7 +41,7 @@ def replay_settings(serve_url: str) -> str:
 
 
 def find_wayback(command: Sequence[str]) -> tuple[str, ...]:
-    """The command with the path of its program: on PATH, or beside this Python.
+    """The command with the path of its program: on PATH, or next to this Python.
 
     Raises:
         ConfigError: there is none.

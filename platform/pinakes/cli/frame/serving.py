@@ -1,8 +1,8 @@
 """Where a verb listens, and how it serves until a signal ends it: here, or by several processes.
 
-Then the parent binds the address, and serves nothing itself.  Each process is begun as Python anew
-(spawn: stores and threads do not outlive a fork) and opens its own stores.  One that ends by
-itself is named, and another takes its place; they end with their parent, whatever ends it.
+Then the parent binds the address, and serves nothing itself.  Each process is started as a new
+Python process (spawn: stores and threads do not outlive a fork) and opens its own stores.  One that
+ends by itself is named, and another takes its place; all end with their parent, however it ends.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def listening(
     """The address that is listened on, as a URL, and what serves until a signal ends it.
 
     Raises:
-        ConfigError: nobody can listen there.
+        ConfigError: no process can listen there.
     """
     # Imported where something is served: uvloop takes as long to import as all the rest.
     from pinakes.access.bounded_server import serve
@@ -76,7 +76,7 @@ def bound_sockets(
     those of a process that has ended wait for the one that takes its place.
 
     Raises:
-        ConfigError: nobody can listen there.
+        ConfigError: no process can listen there.
     """
     with ExitStack() as stack:
         groups: list[list[socket.socket]] = [[] for _ in range(processes)]
@@ -87,7 +87,7 @@ def bound_sockets(
                 wanted = (address[0], port, *address[2:])
                 for number, group in enumerate(groups):
                     one = stack.enter_context(closing(_bound(family, wanted, share=number > 0)))
-                    # From now on, for ours alone: the first was bound where nobody else is.
+                    # From now on, for ours alone: the first was bound where no other process is.
                     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
                     group.append(one)
                     port = one.getsockname()[1]
@@ -127,7 +127,7 @@ def with_short_retries(configuration: Configuration) -> Configuration:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody else reaches this address, whatever name it has."""
+    """Whether only this machine reaches this address, under any name."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:

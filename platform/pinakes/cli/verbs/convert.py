@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """A line per file; whatever is no record, or is wrong with one, is named."""
+    """A line per file; anything that is no record, or is wrong with one, is named."""
     if arguments.back and (arguments.verify or arguments.dry_run):
         raise ConfigError("--back always verifies: leave out --verify and --dry-run")
     back, dry_run, runner = arguments.back, arguments.dry_run, runner_of(arguments)

@@ -72,7 +72,7 @@ def _check(configuration: Configuration, console: Console) -> Exit:
 
 
 def _print(configuration: Configuration, splits: Splits, console: Console) -> Exit:
-    """Of a live schema only what it lacks, where a Thrift 2 server can tell."""
+    """Of a live schema only what it lacks, where a Thrift 2 server can report it."""
     found: FoundSchema | None = None
     if configuration.hbase_admin is not None:
         with open_schema_admin(configuration) as admin:

@@ -1,4 +1,4 @@
-"""`pinakes refs`: archive files anew, their duplicates as revisits."""
+"""`pinakes refs`: archive files rewritten, their duplicates as revisits."""
 
 from __future__ import annotations
 

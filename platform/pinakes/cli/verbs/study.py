@@ -75,7 +75,7 @@ class StudyRequest:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """Study, or query; files that land or leave meanwhile are named, and left out."""
+    """Study, or query; files that land or leave in the meantime are named, and left out."""
     from pinakes.mr_jobs.study.inputs import study_inputs
 
     if bool(arguments.crawls) == arguments.all:

@@ -22,7 +22,7 @@ _REACHED = frozenset({"resolves", INDEXED})
 
 
 def say_findings(result: Validation, console: Console) -> None:
-    """A line for each discrepancy that nobody accepted; a warning of what was not compared."""
+    """A line for each discrepancy that was not accepted; a warning of what was not compared."""
     for found in result.open_discrepancies:
         console.result(found._asdict(), text=discrepancy_line(found._asdict()))
     for name in result.others:

@@ -67,7 +67,7 @@ def recompress_crawls(
     again: bool,
     min_saving: float,
 ) -> Exit:
-    """Write the files of crawls anew, or say what that would save; `runner` has jobs write them."""
+    """Rewrite the files of crawls, or say what that would save; `runner` has jobs write them."""
     summary, only_says = _Sum(), plan or of_all
     with _opened(configuration, names) as stores, ExitStack() as shown:
         crawls = CrawlsToRecompress(stores, names, to)
