@@ -10,7 +10,7 @@ from .cells import named
 REVISIT_MIME = "warc/revisit"
 FIRST_GENERATION = 1
 FACTS_LEAD, NAME_LEAD, NAME_END = b'{"v":2,', b',"filename":"', b'","type":"'
-"""In a `m:capture`: its beginning, and what stands before and behind the name of its file."""
+"""In a `m:capture`: its beginning, and what stands before and after the name of its file."""
 _SHA1 = "sha1:"
 
 
@@ -105,7 +105,7 @@ def cdx_digest(digest: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalLine:
-    """`m:cdx`: an index line of an archive that lies elsewhere, as a client gave it.
+    """`m:cdx`: an index line of an archive that is stored elsewhere, as a client gave it.
 
     A row has either this or a `m:capture`.  The fields up to `more` are those of its CDXJ line;
     `more` is JSON of others that it had.

@@ -67,7 +67,7 @@ def encode_mark(archive_file: str, ordinal: int) -> bytes:
 
 
 def encode_external_mark(filename: str, offset: int) -> bytes:
-    """The last part of the key of a line of an archive that lies elsewhere."""
+    """The last part of the key of a line of an archive that is stored elsewhere."""
     return encode_mark(f"\0{filename}", offset)
 
 

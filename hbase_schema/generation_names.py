@@ -7,7 +7,7 @@ r"""Names of stored files: each generation of an archive file is another file.
           │  └ the ending with which it landed: gz, zst, bz2, or plain
           └ number
 
-So a name tells what the file is, and its identity without the catalogue.  Only a name that ends in
+So a name shows what the file is, and its identity without the catalogue.  Only a name that ends in
 `.warc` or `.arc`, and perhaps `.gz`, `.zst` or `.bz2`, has generations with another ending.
 """
 
@@ -110,7 +110,7 @@ def generation_of(name: str) -> Generation:
 
 
 def iter_generation_files(archive_file: str, number: int) -> Iterator[str]:
-    """Yield the names that a generation may have, whatever act wrote it: as landed first."""
+    """Yield the names that a generation may have, by any act that wrote it: as landed first."""
     yield generation_file(archive_file, number)
     landed = ending_of(archive_file)
     if number == 1 or landed is None:

@@ -45,7 +45,7 @@ class WithdrawingRecords:
 class WithdrawnFile:
     """`f:withdrawn` of a SHA-256: records of the archive file that landed with it were withdrawn.
 
-    The same bytes are not landed again, whatever their name.
+    The same bytes are not landed again, under any name.
     """
 
     COLUMN: ClassVar[bytes] = b"f:withdrawn"

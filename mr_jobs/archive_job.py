@@ -246,7 +246,7 @@ class TaskAttempt:
         self.keep(FINDINGS, problem_text(problem))
 
     def keep(self, name: str, line: bytes) -> None:
-        """Keep a line beside the output, in `_NAME-…`, which later jobs do not read as input."""
+        """Keep a line next to the output, in `_NAME-…`, which later jobs do not read as input."""
         if name not in self._kept:
             self._kept[name] = self.enter(
                 TemporaryFile(prefix="pinakes-")  # noqa: SIM115 (entered)

@@ -38,7 +38,7 @@ from pinakes.mr_jobs.lines.sort_text import SEPARATOR, Pair, sortable_place
 
 SHARD_LINES = 100_000
 OFTEN_LINES = 100
-# Shards that maps begin, numbered behind those of the reducer: so many, and of each so many.
+# Shards that maps begin, numbered after those of the reducer: so many, and of each so many.
 _MAP_SHARDS, _PARTS = 990, 100_000
 
 

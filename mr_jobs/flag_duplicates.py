@@ -8,7 +8,7 @@ A line that takes no part is left undecided, and its urlkey is used for others: 
 it refers to, in any file.
 
 A content with very many captures is divided, so that no reducer has them all: they are left in
-`_again-…` beside the output, with the data needed about them, for another run with `--round 1`:
+`_again-…` next to the output, with the data needed about them, for another run with `--round 1`:
 
     captures ─▶ by part: decided ─▶ by time interval: numbered
 

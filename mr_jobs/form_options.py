@@ -29,7 +29,7 @@ def form_options(form: StoredForm) -> list[str]:
 
 
 def form_files(form: StoredForm) -> dict[str, bytes]:
-    """What each task gets as a file, by the option that tells where."""
+    """What each task gets as a file, by the option that says where."""
     return {} if form.dictionary_content is None else {DICTIONARY: form.dictionary_content}
 
 

@@ -7,7 +7,7 @@
 A digest with one capture needs no body.  A very frequent one is divided into shards, each with a
 copy of the first body, so that no reducer has all bodies, or even all lines: a map that finds a
 digest frequent sends its lines directly to the tasks that read their files, and only the shard to
-the digest.  Lines unequal to the first are left in `_again-…` beside the output, for another run
+the digest.  Lines unequal to the first are left in `_again-…` next to the output, for another run
 with `--first-extension 1`.
 """
 

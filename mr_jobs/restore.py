@@ -1,6 +1,6 @@
 """Our revisits back to full records: `pinakes restore` as a job.
 
-    files ─▶ by URI and second: wanted, found ─▶ by file: written anew
+    files ─▶ by URI and second: wanted, found ─▶ by file: rewritten
 
     python -m pinakes.mr_jobs.restore -r inline|local|hadoop --output-dir DIR
         --to FOLDER LIST...

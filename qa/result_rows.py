@@ -24,7 +24,7 @@ _CAPTURES = "captures"
 def put_results(rows: RowStore, results: Sequence[PairResult], *, act_time_ms: int) -> None:
     """Write the results of some pages of a run; a capture's verdict covers all its pairs so far.
 
-    Idempotent.  A capture that was removed meanwhile gets no verdict.  Round trips: three, and
+    Idempotent.  A capture that has been removed gets no verdict.  Round trips: three, and
     one for each page.
     """
     rows.mutate(TABLE, [_pair_put(result, act_time_ms) for result in results])

@@ -44,7 +44,7 @@ class Verdict(str, Enum):
 
     @property
     def is_alarm(self) -> bool:
-        """Whether the archive may have a fault here, so that somebody should look."""
+        """Whether the archive may have a fault here, so that a person should look."""
         return self in (Verdict.DISSIMILAR, Verdict.UNCERTAIN)
 
 
@@ -70,7 +70,7 @@ class PageView:
     outcome: Outcome
     milliseconds: int
     image: str | None = None
-    """The name of its image file, beside the result."""
+    """The name of its image file, next to the result."""
     reasons: tuple[str, ...] = ()
     """Why the outcome is not `complete`."""
     missed: tuple[str, ...] = ()

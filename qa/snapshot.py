@@ -1,7 +1,7 @@
 """The capture of one page by one browser: frozen values, made of decoded JSON.
 
-Images are files beside it, named by their digest, so that a snapshot is small whatever the page.
-Every list is bounded, with the total beside it.
+Images are files next to it, named by their digest, so that a snapshot is small for any page.
+Every list is bounded, with the total next to it.
 Layer: the lowest of `pinakes.qa`; standard library only, no IO.
 """
 

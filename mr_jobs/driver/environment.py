@@ -1,7 +1,7 @@
 """The environment that tasks of jobs run in: what the driver runs, as one archive.
 
 A task runs on a host that knows nothing of Pinakes, with the interpreter that is there and
-this archive unpacked beside it (`PYTHONPATH`).  It holds the distributions that Pinakes and
+this archive unpacked next to it (`PYTHONPATH`).  It holds the distributions that Pinakes and
 the extras of a job need, native libraries included, in the versions that the driver itself
 imports, and Pinakes: nothing is resolved or fetched.  Its name is a hash of what is in it
 (docs/adr/0025-the-environment-of-jobs.md).

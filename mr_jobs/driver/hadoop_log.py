@@ -98,7 +98,7 @@ def _last_words(said: str) -> str:
 
 
 def _logs_of(application: str, configuration: Configuration) -> str:
-    """The ends of its tasks' standard errors; they are gathered only behind its end."""
+    """The ends of its tasks' standard errors; they are gathered only after its end."""
     command = [
         *parse_command(configuration.hadoop_command),
         *("org.apache.hadoop.yarn.client.cli.LogsCLI", "-applicationId"),

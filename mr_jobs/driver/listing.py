@@ -3,7 +3,7 @@
 And how many tasks its reduce steps have.
 
 Gigabytes a map and not a file.  A list is an input file of its own, so that each is one map's,
-whatever splits the framework would make of longer ones.  Tasks reduce by what is read: bodies and
+however the framework would split longer ones.  Tasks reduce by what is read: bodies and
 what is known of originals travel with lines, so that 64 MB of lines, some 150,000 captures, may
 bring gigabytes to a reducer.  Hadoop's own default is one task.
 """
@@ -125,7 +125,7 @@ def _sizes(
 
 
 def reduces_for(lines_bytes: int) -> int:
-    """Tasks of a reduce step behind so many bytes of lines."""
+    """Tasks of a reduce step that gets so many bytes of lines."""
     return min(max(1, -(-lines_bytes // LINE_BYTES)), _MOST)
 
 

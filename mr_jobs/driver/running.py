@@ -57,7 +57,7 @@ class JobReport:
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[PinakesError] = field(default_factory=list)
     collisions: list[Collision] = field(default_factory=list)
-    """One for each digest, whatever tasks and rounds have seen of it."""
+    """One for each digest, in however many tasks and rounds it was seen."""
     outputs: list[str] = field(default_factory=list)
     """The folders that were asked to be kept, one for each round."""
 
@@ -74,7 +74,7 @@ class JobRequest:
     generations: Mapping[str, str] = field(default_factory=dict)
     """Of stored files, those that are not to be read as they landed."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """What each task gets as a file, by the option that tells where; `options` name its sum."""
+    """What each task gets as a file, by the option that says where; `options` name its sum."""
     pack_bytes: int = PACK_BYTES
     output: str | None = None
     """A path, or `hdfs://…` for hadoop, where nothing is: what the job writes stays there.
@@ -283,7 +283,7 @@ def _require_all_reported(counts: Counter[str], findings: Sequence[PinakesError]
 
 
 def _kept(name: str, place: str, configuration: Configuration) -> Iterator[bytes]:
-    """The lines that tasks have kept under this name beside their output."""
+    """The lines that tasks have kept under this name next to their output."""
     with open_folder(place, configuration) as output:
         for stored in output.list():
             if stored.name.startswith(f"_{name}-"):

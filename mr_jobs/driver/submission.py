@@ -76,7 +76,7 @@ def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:
         except InputRefused:
             if folder.size(name) is None:
                 raise
-            # Somebody else's, since we looked: its name is a hash of what is in it.
+            # Another process has put it there since we looked: its name is a hash of what is in it.
 
 
 def hadoop_arguments(configuration: Configuration, job: type[ArchiveJob]) -> list[str]:

@@ -2,7 +2,7 @@
 
 Pure.  Counts of a fixed number of keys are kept; when there is no room for another key, all counts
 are decremented and keys at zero removed (Misra and Gries, "Finding repeated elements", 1982).  So
-a key that makes up more than one in `room` of the stream is found, whatever the number of keys.
+a key that makes up more than one in `room` of the stream is found, for any number of keys.
 """
 
 from __future__ import annotations

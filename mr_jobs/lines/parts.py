@@ -4,7 +4,7 @@
     p CONTENT # PART     0 leaders and bounds, 1 captures            to where they are decided
     s CONTENT # SHARD    0 copies before the shard, 1 copies         to where they are numbered
 
-A part has the captures of some places, whatever their dates, so that two lines about one record
+A part has the captures of some places, of all dates, so that two lines about one record
 are in one part; a shard has those of a time interval.  The bounds of shards come from a sample of
 the captures, drawn by a checksum, so every task draws the same.
 """

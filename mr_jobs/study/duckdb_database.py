@@ -83,7 +83,7 @@ class DuckDatabase:
         self._connection.execute(f"DROP TABLE {name}")
 
     def _execute(self, query: str) -> duckdb.DuckDBPyConnection:
-        """Run a query beside this thread: in its own, DuckDB is deaf to signals while it works."""
+        """Run a query in another thread: this one would not see signals while DuckDB works."""
         with ThreadPoolExecutor(1) as beside:
             running = beside.submit(self._connection.execute, query)
             try:

@@ -40,7 +40,7 @@ COUNTS = (
     "file_bytes",
     "duplicate_file_bytes",
 )
-"""What is counted of each group: the fields of a `Share` behind its name."""
+"""What is counted of each group: the fields of a `Share` after its name."""
 
 
 def percent(part: int, whole: int) -> float | None:

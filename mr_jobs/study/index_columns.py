@@ -46,7 +46,7 @@ COMMON_CRAWL = MappingProxyType(
         "subset": "string",
     }
 )
-"""Column by column, Common Crawl's; those that nobody has told us are null."""
+"""Column by column, Common Crawl's; those whose values we were not given are null."""
 
 OURS = MappingProxyType(
     {

@@ -1,6 +1,6 @@
 """One row of `ccindex` out of one row of a sidecar; pure.
 
-A record that a run of ours has made a revisit is told as it landed: its offset and length
+A record that a run of ours has made a revisit is described as it landed: its offset and length
 alone are those of today.  The columns about a URL's host are those of Common Crawl's columnar
 index.  Suffixes are those of the Public Suffix List as the library `tldextract` carries it:
 nothing is fetched.
@@ -219,7 +219,7 @@ def _subset(capture: _Capture) -> str:
 
 
 def _nothing(capture: _Capture) -> None:
-    """Nobody has told us yet."""
+    """We have not been given a value yet."""
 
 
 _CELLS: MappingProxyType[str, Cell] = MappingProxyType(

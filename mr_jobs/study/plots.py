@@ -192,7 +192,7 @@ class _Sheet:
         )
 
     def names(self, names: Sequence[str]) -> None:
-        """What stands beside the bars; of more than there is room for, every so manieth."""
+        """The labels next to the bars; where there is no room for all, every n-th one."""
         step = -(-len(names) // (12 if self._upright else 100))
         shown = [_shortened(name) for name in names[::step]]
         ticks = range(0, len(names), step)

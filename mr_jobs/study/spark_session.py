@@ -52,7 +52,7 @@ _ALWAYS = {
     # Otherwise anyone who can reach a port of the driver may run code in it.
     "spark.authenticate": "true",
     "spark.ui.showConsoleProgress": "false",
-    # Dates are UTC, whatever clock a host shows.
+    # Dates are UTC, regardless of a host's time zone.
     "spark.sql.session.timeZone": "UTC",
 }
 
@@ -67,7 +67,7 @@ def spark_session(
     What Spark says goes into a file; its end is quoted where it fails.
 
     Raises:
-        ConfigError: where there is no Java, or no YARN that we are told of.
+        ConfigError: where there is no Java, or no YARN that is configured.
         StoreUnavailable: where Spark cannot be started, or fails at its work.
     """
     if master != YARN and not master.startswith(_LOCAL):
@@ -151,7 +151,7 @@ def _yarn_settings(configuration: Configuration) -> dict[str, str]:
 
 
 def _ensure_jars(folder: ArchiveStore) -> str:
-    """Put Spark's jars there as one file, unless they are, so that no run uploads them anew."""
+    """Put Spark's jars there as one file, unless they are, so that no run uploads them again."""
     import pyspark
 
     name = f"spark-{pyspark.__version__}.zip"

@@ -83,7 +83,7 @@ def _line(row: Mapping[str, Any]) -> CrawlFigures:
 
 
 def _order(line: CrawlFigures) -> tuple[object, ...]:
-    """By collection, then time, then name; crawls without captures behind the others."""
+    """By collection, then time, then name; crawls without captures after the others."""
     return line.collection, line.mean_time is None, line.mean_time or 0, line.crawl
 
 

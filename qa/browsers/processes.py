@@ -40,7 +40,7 @@ def processes_of(session: int) -> list[int]:
 
 
 def kill_session(session: int, *, timeout_s: float = 5.0) -> None:
-    """Kill all processes of a session; those forked meanwhile are found in the next round."""
+    """Kill all processes of a session; those forked in between are found in the next round."""
     until = time.monotonic() + timeout_s
     while (left := processes_of(session)) and time.monotonic() < until:
         for pid in left:
@@ -96,7 +96,7 @@ class Guard:
 
 
 def main(session: int, folder: Path) -> None:
-    """Wait for the end of the pipe; end what is left, unless told that nothing is."""
+    """Wait for the end of the pipe; end what is left, unless the pipe says that nothing is."""
     if sys.stdin.buffer.read() != _OFF:
         kill_session(session)
         shutil.rmtree(folder, ignore_errors=True)

@@ -80,9 +80,9 @@ class Session:
     ) -> Snapshot:
         """Capture a page; images go to `folder`.
 
-        Returns a snapshot whatever the page does.  `on_blank` is called when the previous page is
-        left and a blank one is open: requests before belong to the previous page, requests after
-        to this one.  `is_known`: see `SnapshotBuilder`.
+        Returns a snapshot regardless of what the page does.  `on_blank` is called when the previous
+        page is left and a blank one is open: requests before belong to the previous page, those
+        after to this one.  `is_known`: see `SnapshotBuilder`.
 
         Raises:
             ConfigError: the browser cannot be started; or, with its first page, a masked selector

@@ -38,11 +38,11 @@ _LAID_OUT = 0.15
 """The share of the edges of a drawing that is elsewhere where all of it is, by a pixel or two."""
 
 _AROUND = 100
-"""Pixels; labels lie beside what they are of."""
+"""Pixels; labels are next to what they label."""
 
 _BESIDE_LETTERS = (6, 6, 3, 3, 12), 50
 """How far the place of a shape may be from another, in pixels of the drawing, and as a part of the
-number: what scripts put beside letters is a little elsewhere."""
+number: what scripts put next to letters is a little elsewhere."""
 
 _WITHOUT_LETTERS = (1, 1, 1, 1, 4), 200
 """The same of a drawing without letters."""
@@ -60,7 +60,7 @@ def show_alike(one: str, other: str) -> bool:
     colour; several that are shown in one place have `;` between them.
 
     Behind `=` cells are drawn by the browser itself, not decoded; those with a 1 in the list that
-    may follow hold letters, and behind `~` any may.  Such a cell may have any colour between those
+    may follow hold letters, and after `~` any may.  Such a cell may have any colour between those
     of the cells around it, since letters are a little elsewhere.  With `~` and a list, a script may
     have laid it all out by letters: then it differs at most of its edges.
 
@@ -195,7 +195,7 @@ def other_shapes(
     restless |= {shape.drawing for side in (first, second) for shape in side.shapes if shape.moves}
     labelled = _holding(first, labels) | _holding(second, labels)
     mine, theirs = (dict(_numbered(side, restless, labelled)) for side in (first, second))
-    # Where a list is cut short, who knows what is behind its end.
+    # Where a list is cut short, what comes after its end is unknown.
     is_whole = all(side.shapes_total == len(side.shapes) for side in (first, second))
     for key, shape in mine.items():
         if key not in theirs:

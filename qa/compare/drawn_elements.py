@@ -127,7 +127,7 @@ def is_code(tag: str, was: Sequence[str], now: Sequence[str]) -> bool:
 
 _LETTERED = frozenset({"text", "control"})
 _OF_LETTERS = frozenset({"colour", "size", "weight", "family", "line height", "spacing"})
-"""Inherited: where no letters are drawn nobody sees them."""
+"""Inherited: where no letters are drawn no one sees them."""
 _CLEAR = frozenset({"", "rgba(0, 0, 0, 0)", "transparent", "rgba(0, 0, 0, 0.00)"})
 _INLINE = frozenset({"inline", "contents", ""})
 _LEAST = 3
@@ -178,7 +178,7 @@ class DrawnElement(NamedTuple):
     @property
     def is_seen(self) -> bool:
         rect = self.box.rect
-        if min(rect.x + rect.width, rect.y + rect.height) <= 0:  # put away beside the page
+        if min(rect.x + rect.width, rect.y + rect.height) <= 0:  # put away outside the page
             return False
         thin, long = sorted((rect.width, rect.height))
         is_line = self.box.kind == "block" and thin >= 1 and long >= _LINE and self.is_painted
@@ -259,7 +259,7 @@ def restyled_aspects(one: DrawnElement, other: DrawnElement) -> list[str]:
     found = [
         name for name, mine, theirs in pairs if mine != theirs and not is_near(name, mine, theirs)
     ]
-    # Whether it fills its room is asked of what is as wide as it was, by whatever rounding.
+    # Whether it fills its room is asked of what is as wide as it was, up to rounding.
     is_as_wide = not is_apart(one.box.rect.width, other.box.rect.width)
     found = [
         name
@@ -287,5 +287,5 @@ def is_apart(one: int, other: int) -> bool:
 
 
 def is_masked(rect: Rect, masked: Sequence[Rect]) -> bool:
-    """Whether most of it lies in one of these."""
+    """Whether most of it is in one of these."""
     return any(2 * rect.shared(mask) > rect.area for mask in masked)

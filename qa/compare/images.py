@@ -90,7 +90,7 @@ def compare_images(first: Pixels, second: Pixels, *, masked: Mask | None = None)
 
 
 class _Tiles:
-    """The tiles of rows that both images have; arrays are of tiles below and beside another."""
+    """The tiles of rows that both images have; arrays are of tiles below and next to another."""
 
     def __init__(
         self, first: Pixels, second: Pixels, found: Alignment, masked: Mask | None

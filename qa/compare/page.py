@@ -151,7 +151,7 @@ def _is_shifted(one: Rect, other: Rect) -> bool:
 
 
 def _box_shapes(snapshot: Snapshot) -> Counter[tuple[str, str, int, int]]:
-    """By kind, tag, left edge and width: how far down they are is the image's to tell."""
+    """By kind, tag, left edge and width: how far down they are is left to the image."""
     return Counter(
         (box.kind, box.tag, round(box.rect.x / _GRID), round(box.rect.width / _GRID))
         for box in snapshot.boxes

@@ -137,7 +137,7 @@ def _is_raster(box: Box) -> bool:
 
 def _are_decoded_alike(one: str, other: str) -> bool:
     """Whether two browsers have decoded the same, without letters: then their images differ by
-    scaling alone, or by what elements tell."""
+    scaling alone, or by what elements show."""
     is_known = bool(one and other) and "~" not in one + other
     return is_known and one.count(":") == other.count(":") and show_alike(one, other)
 
@@ -204,7 +204,7 @@ def _changed_raster(pixels: tuple[Pixels, Pixels], rects: tuple[Rect, Rect]) -> 
 
 
 def _small(pixels: Pixels, rect: Rect, side: int = _SIDE) -> NDArray[np.float32]:
-    """A picture at one size, from 0 to 1; one beside the image is black."""
+    """A picture at one size, from 0 to 1; one outside the image is black."""
     part = pixels[_rows(rect), _columns(rect)]
     if not part.size:
         return np.zeros((side, side, 3), dtype=np.float32)

@@ -27,7 +27,7 @@ _APART = 3
 """Of 255: less is how a browser rounds colours when it draws layers in another order."""
 _Thing = TypeVar("_Thing")
 _AROUND = 9
-"""Of the scaled image: what lies nearer is one place."""
+"""Of the scaled image: what is nearer is one place."""
 _MOST_PLACES = 20
 
 

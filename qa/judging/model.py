@@ -41,7 +41,7 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """Nodes, by number; children come behind their parents."""
+    """Nodes, by number; children come after their parents."""
 
     feature: tuple[int, ...]
     threshold: tuple[float, ...]
@@ -71,7 +71,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """Gradient boosted trees, calibrated, for what no decisive feature tells."""
+    """Gradient boosted trees, calibrated, for what no decisive feature decides."""
 
     name: str
     version: str

@@ -39,7 +39,7 @@ class JudgedKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageStatistics:
-    """Of a page's image, whatever its size."""
+    """Of a page's image, of any size."""
 
     deviation: float
     """Standard deviation of its grey levels, from 0 to 127.5."""
@@ -81,7 +81,7 @@ _PASSWORD = re.compile(
 
 
 def kinds_in_words(loaded: LoadedSnapshot) -> Iterator[str]:
-    """The kinds of a page, whatever it is compared with."""
+    """The kinds of a page, regardless of what it is compared with."""
     pixels, snapshot = loaded.pixels, loaded.snapshot
     # That a page is blank is not to be seen in an image of its beginning.
     is_whole = not snapshot.goes_on_below_image
@@ -125,7 +125,7 @@ def _soft_404(snapshot: Snapshot) -> JudgedKind | None:
 
 
 def _login_wall(snapshot: Snapshot) -> JudgedKind | None:
-    """A form to log in with, and little else; or one that lies over the page."""
+    """A form to log in with, and little else; or one that covers the page."""
     over = snapshot.overlay.text if snapshot.overlay is not None else ""
     if _LOGIN.search(over) and _PASSWORD.search(over):
         return JudgedKind(kind=PageKind.LOGIN_WALL, reason="a login form covers the page")

@@ -234,7 +234,7 @@ class Payload:
     breaks off within its chunks it is sent as far as it goes; if its first chunk is invalid, as
     stored.
 
-    Some writers count the line ends behind a record as part of its block: if all bytes beyond the
+    Some writers count the line ends after a record as part of its block: if all bytes beyond the
     Content-Length are line ends, they are left out.
     """
 

@@ -32,7 +32,7 @@ _KEPT_FILES = 10_000
 
 def generation_before(current: int, written: Mapping[int, GenerationFacts]) -> int:
     """The newest generation up to the current one that dedupe did not write; one in another
-    compression counts as written by whoever wrote its records."""
+    compression counts as written by what wrote its records."""
     number = current
     while number > 1:
         source = number

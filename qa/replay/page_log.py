@@ -1,7 +1,7 @@
 """The requests of a page while it was shown, and their outcomes.
 
-One log per page, from `begin_page` to `end_page`; bounded, whatever the page does.  Safe for
-several threads: a browser sends many requests at once.
+One log per page, from `begin_page` to `end_page`; bounded, regardless of what the page does.  Safe
+for several threads: a browser sends many requests at once.
 """
 
 from __future__ import annotations

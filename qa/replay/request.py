@@ -132,7 +132,7 @@ HOSTS = frozenset(
 )
 
 ICON = "/favicon.ico"
-"""On any host: each browser requests it once, whatever the page."""
+"""On any host: each browser requests it once, regardless of the page."""
 
 
 def is_browser_traffic(uri: str) -> bool:

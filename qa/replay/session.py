@@ -5,7 +5,7 @@
     log = session.end_page()
 
 What answers the requests is given as a `Responder`: the archive (`proxy`), or a real server
-(`views.forwarding`).  Browsers are told apart by port: no browser can be made to name its page
+(`views.forwarding`).  Browsers are distinguished by port: no browser can be made to name its page
 in a request without changing what the page sees.
 """
 

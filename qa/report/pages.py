@@ -4,7 +4,7 @@
     DIR/report.css
     DIR/report.js, pairs.js             filters, and numbers to filter by; no archived text
 
-Images are the run's files beside the pages, loaded when scrolled to.  Without its script a page
+Images are the run's files next to the pages, loaded when scrolled to.  Without its script a page
 shows all of its pairs.
 
 Pairs are filtered by verdict, kind of pair, causes, and what people settled.  A cause is a reason
@@ -43,10 +43,10 @@ def write_report(
     extent: Extent | None = None,
     labels: Mapping[int, str] | None = None,
 ) -> list[str]:
-    """Write the pages beside the run's images; their names.  Removes pages of earlier reports.
+    """Write the pages next to the run's images; their names.  Removes pages of earlier reports.
 
     `extent` is None if the size of the sample is unknown.  `labels` are what people settled, by a
-    pair's place in `pairs`; None if nobody asked.
+    pair's place in `pairs`; None if no one asked.
     """
     template = _template()
     for old in folder.glob("page-*.html"):

@@ -69,7 +69,7 @@ class Board:
     """The pairs of one run.  `leads` are the names of reviewers who settle disputes.
 
     `extent` is how much of the sample these pairs are; None if unknown.
-    `is_there` tells whether the store is still in its place: an embedded store that was moved
+    `is_there` says whether the store is still in its place: an embedded store that was moved
     accepts writes, which the next process would not find.
     """
 

@@ -62,7 +62,7 @@ def require_write_access(request: Request, token: str) -> None:
 
 
 def parse_judge_request(request: Request) -> tuple[str, Statement]:
-    """The judgement in a body, `label`, `faults`, `note`, behind its `id`.
+    """The judgement in a body, `label`, `faults`, `note`, after its `id`.
 
     Raises:
         BadRequest: not a judgement.

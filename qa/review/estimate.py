@@ -3,7 +3,7 @@
 Three strata.  Alarms (dissimilar, uncertain): all must be settled, since people see the worst
 first, and those already judged are not a sample of the others.  Similar pairs: a random sample is
 audited, and the weighted share of faulty pages among the settled ones represents the stratum;
-each audited pair that somebody has judged must be settled as well, since pairs on which people
+each audited pair that a person has judged must be settled as well, since pairs on which people
 are unsure or disagree are harder than the rest.  Pairs that are proven similar by bytes are right
 as long as none that people looked at is faulty: their proof is no guess, and the few that are
 audited would give an interval that says nothing.  Where one is, the proof is doubted, and they
@@ -44,8 +44,8 @@ _FOUND = None, False, True
 class SampledPair:
     """A pair of the sample: `is_faulty` is None unless settled.
 
-    `is_judged`: somebody has judged it.  `counts`: once settled it may represent others: alarms
-    and audited pairs do; a similar pair that somebody picked does not.  `is_proven`: the machine's
+    `is_judged`: a person has judged it.  `counts`: once settled it may represent others: alarms
+    and audited pairs do; a similar pair that a person picked does not.  `is_proven`: the machine's
     verdict is similar, and proven.
     """
 
@@ -76,7 +76,7 @@ class Estimate:
     alarms_reviewed: int
     alarms: int
     proven: int = 0
-    """Pairs that count as right since they are proven, beside the reviewed ones."""
+    """Pairs that count as right since they are proven, besides the reviewed ones."""
     share: float | None = None
     low: float | None = None
     high: float | None = None

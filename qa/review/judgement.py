@@ -3,7 +3,7 @@
 A judgement is never changed: the author makes a new one, and the newest of each author counts.
 
 A lead's judgement settles a pair.  Otherwise agreement of as many reviewers as the pair needs,
-which may be one; who is unsure is not one of them, and leaves the pair to somebody else: another
+which may be one; who is unsure is not one of them, and leaves the pair to another person: another
 reviewer, or a lead.  Disagreement leaves it to a lead.  Pure.
 """
 
@@ -37,7 +37,7 @@ NOTE_CHARACTERS = 4000
 
 
 class Label(str, Enum):
-    """Whether the page looks right, whatever the machine's verdict."""
+    """Whether the page looks right, regardless of the machine's verdict."""
 
     ACCEPT = "accept"
     REJECT = "reject"
@@ -143,7 +143,7 @@ class Standing(str, Enum):
 
     OPEN = "open"  # no judgement
     WAITING = "waiting"  # one of two judgements
-    UNSURE = "unsure"  # somebody is unsure: open for a second opinion
+    UNSURE = "unsure"  # a reviewer is unsure: open for a second opinion
     DISPUTED = "disputed"  # one accepts, one rejects: left to a lead
     SETTLED = "settled"
 

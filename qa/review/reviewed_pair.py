@@ -1,10 +1,10 @@
 """A pair under review: its row, its id, the reviewers that it needs.  Pure.
 
-Which pairs need how many reviewers is told by hashes of their keys, the same in every process.
+Which pairs need how many reviewers is decided by hashes of their keys, the same in every process.
 One pair in ten needs two reviewers, who do not see each other's judgement; half of these also
 hide the machine's verdict.  Of the pairs that the machine calls similar some are audited: the
 first in the order of another hash, a random sample.  Of those that are proven by bytes few are:
-they tell whether the proof can be believed, and nothing of a model.
+they show whether the proof can be believed, and nothing of a model.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class VisiblePair:
     is_todo: bool
     """Whether it waits for the viewer."""
     is_open: bool
-    """Whether it waits for somebody, and the viewer has not judged it."""
+    """Whether it waits for a reviewer, and the viewer has not judged it."""
 
     @property
     def faults(self) -> frozenset[str]:

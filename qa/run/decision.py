@@ -25,7 +25,7 @@ MODEL = "proof 2"
 RULE = "outcomes 1"
 """Judges pairs of which one page was not shown to the end: no model can."""
 FONTS = "fonts 1"
-"""Judges pairs of which too many letters were drawn as boxes to be told apart."""
+"""Judges pairs of which too many letters were drawn as boxes to be distinguished."""
 STEADY = "to the pixel 1"
 """Judges pairs in one browser: what is the same is drawn the same."""
 LEAST_SEEN = 24
@@ -180,7 +180,7 @@ def given_height(
     """The same; of a page `height` pixels high, of which images have the first `seen`, nothing is
     said more surely than what was looked at allows.
 
-    A screenshot tells nothing of elements below it.
+    A screenshot shows nothing of elements below it.
     """
     if height - seen <= _ROUNDED or decision.verdict is Verdict.DISSIMILAR:
         return decision
@@ -231,7 +231,7 @@ def judge_steady(
     steady: SteadyDifference, reference: Snapshot, other: Snapshot, *, is_masked: bool
 ) -> Decision | None:
     """Judge two sides in one browser by what differs each time; None for a page of which too much
-    differs from itself to tell.
+    differs from itself to decide.
 
     `is_masked`: words do not count by themselves, since those of masked elements are among them.
     """

@@ -4,7 +4,7 @@
                                      else in one browser to the pixel, both sides again
                                      else the reference again, and a model
 
-Each side captures a page once, however many pairs it is in; more often where looks have to tell.
+Each side captures a page once, however many pairs it is in; more often where looks have to decide.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class PageJudge:
         return (*self._masked, *reference.loaded.snapshot.masked)
 
     def _comparable(self, pair: Pair, visits: PageVisits) -> tuple[Visit, Visit]:
-        """Both captures; beside a stored screenshot, limited to what it can be compared with."""
+        """Both captures; if one is a stored screenshot, limited to what compares with it."""
         reference, other = visits.at(pair.reference), visits.at(pair.other)
         if not pair.is_of_stored:
             return reference, other
@@ -293,7 +293,7 @@ def _is_shown(visit: Visit) -> bool:
 
 
 def _rects(steady: SteadyDifference) -> Changes:
-    """Its places; none where most of the page has moved, and only alignment tells what is new."""
+    """Its places; none where most of the page has moved, and only alignment shows what is new."""
     if steady.share > _MUCH:
         return ()
     return tuple(place.rect.sides for place in steady.places)

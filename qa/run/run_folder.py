@@ -5,7 +5,7 @@
     DIR/pairs.jsonl     a line for each judged pair, on disk before the next page begins
     DIR/SHA-256.png     images
 
-A run that is continued keeps its sample, whatever was ingested since.
+A run that is continued keeps its sample, regardless of what was ingested since.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def read_extent(folder: Path, pairs: Iterable[JudgedPair]) -> Extent | None:
 
     Pages come by host, so the first are not a sample of the crawl.
 
-    Older runs, and copied pairs, have no sample beside them.
+    Older runs, and copied pairs, have no sample next to them.
 
     Raises:
         MalformedRecord: the sample or the plan cannot be read.

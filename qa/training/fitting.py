@@ -49,7 +49,7 @@ and draw the pixels of a picture alike.  Trees that are fitted to all pairs dilu
 UNCERTAIN: Mapping[PairOf, tuple[float, float]] = MappingProxyType(
     {"same-browser": (0.4, 0.6), "across-browsers": (0.4, 0.8)}
 )
-"""Between these probabilities the verdict is uncertain.  Of what no element tells across browsers,
+"""Between these probabilities the verdict is uncertain.  Of what no element shows across browsers,
 a third of what is called dissimilar at 0.6 is how they draw."""
 
 PERSON_WEIGHT = 3.0
@@ -168,7 +168,7 @@ def _judged(pair: LabelledPair, likely: float, uncertain: tuple[float, float]) -
 
 
 def _share_dissimilar(pairs: Sequence[LabelledPair]) -> float:
-    """Weighed, of what decisive features tell; with one right and one wrong more (Laplace)."""
+    """Weighed, of what decisive features show; with one right and one wrong more (Laplace)."""
     weights = [(_weight(pair), pair.label == "dissimilar") for pair in pairs]
     found = sum(weight for weight, is_dissimilar in weights if is_dissimilar)
     return (found + 1) / (sum(weight for weight, _ in weights) + 2)

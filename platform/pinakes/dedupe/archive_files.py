@@ -2,7 +2,7 @@
 
 A name is looked for as a path, then under a folder, then in a table of locations; where none
 of these is a file here, at those that are URLs, in the same order.
-Few files are open at a time, each with a small window: whoever comes by a name reads
+Few files are open at a time, each with a small window: callers that look a file up by name read
 single records, all over the file.
 """
 
@@ -44,7 +44,7 @@ class ArchiveFiles:
     ) -> None:
         """`folder` and what `locations` gives are paths or URLs.
 
-        `superseded`: prefer the file of that name in the folder `superseded` beside it.
+        `superseded`: prefer the file of that name in the folder `superseded` next to it.
         So a rewriting in place that was stopped finds the offsets it began with.
         """
         self._superseded = superseded
@@ -87,7 +87,7 @@ class ArchiveFiles:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[Source]:
-        """The file of that name, for whoever reads it from end to end.
+        """The file of that name, for a caller that reads it from end to end.
 
         Raises:
             InputRefused: where it is nowhere, naming the places looked at.

@@ -1,6 +1,6 @@
 """Rows of revisits that landed as such, and were changed: full, or with another reference.
 
-Written behind the generation, by the sidecars of both.
+Written after the generation, by the sidecars of both.
 """
 
 from __future__ import annotations

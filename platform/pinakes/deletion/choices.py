@@ -74,7 +74,7 @@ def choose(
     references: Sequence[Referrer],
     goes: Callable[[CaptureRow], bool],
 ) -> Choice:
-    """What becomes of these references; `goes` tells what is no copy any more.
+    """What becomes of these references; `goes` says what is no copy any more.
 
     Their rows say what their records hold, or would.
     """

@@ -3,7 +3,7 @@
     every file, once ─▶ links: which record names which ─▶ a spool, 45 bytes a link
                                                           ─▶ read until nothing more is found
 
-Sidecars do not tell all that a record names, so files are read.
+Sidecars do not show all that a record names, so files are read.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def find_companions(
 
     Of a capture: what names it by WARC-Concurrent-To, WARC-Refers-To or WARC-Segment-Origin-ID,
     what it names by WARC-Concurrent-To, unless a capture that stays does, too, and a request that
-    neither names nor is named, of its URI and beside it (`_answer_of`).  Of these: what names
+    neither names nor is named, of its URI and next to it (`_answer_of`).  Of these: what names
     them, but requests.  A capture or warcinfo never belongs to one.  Tombstones among `going`
     count as what they stand for.
 
@@ -176,7 +176,7 @@ class _Links:
 
 
 def _kind_of(record_type: str) -> _Kind | None:
-    """None: it stays, whatever it names."""
+    """None: it stays, regardless of what it names."""
     if record_type in CAPTURE_TYPES:
         return _Kind.CAPTURE
     if record_type == "warcinfo":
@@ -194,7 +194,7 @@ def _key(record_id: str | None) -> bytes:
 
 
 def _answer_of(request: _Beside, captures: Iterable[_Beside]) -> int | None:
-    """The ordinal of the capture that a nameless request was answered by: of those beside it, of
+    """The ordinal of the capture that a nameless request was answered by: of those next to it, of
     its URI, that name no request, one of its date before others, then the nearest."""
     beside = [
         (capture.date != request.date, abs(capture.ordinal - request.ordinal), capture.ordinal)

@@ -1,6 +1,6 @@
 """Taking a crawl out: hide it, then delete its rows, then its bytes.
 
-    lease ─▶ its files are its own, nobody refers to it ─▶ crawl `removing`
+    lease ─▶ its files are its own, nothing refers to it ─▶ crawl `removing`
           ─▶ files claimed, in flight, `leaving` ─▶ of each: rows ─▶ `left` ─▶ bytes, sidecars
           ─▶ `removed` ─▶ crawl `removed`
 
@@ -127,7 +127,7 @@ class Remover:
         return entry
 
     def close(self, entry: CrawlEntry, how: CrawlDeletion, act: Act) -> list[CrossCrawlReference]:
-        """Begin to take a crawl out, or name the references to it that landed meanwhile; then it
+        """Begin to take a crawl out, or name the references to it that landed since; then it
         is as it was.
 
         What lands from now on is of crawls whose commit names what refers to a crawl that leaves.

@@ -101,7 +101,7 @@ class FileWithdrawer:
         return count
 
     def _forget(self, held: Held, ordinals: set[int]) -> None:
-        """These records are gone: nobody has to look for them any more."""
+        """These records are gone: nothing has to look for them any more."""
         entry = read_entry(self._rows, held.archive_file)
         if entry.facts is not None and entry.withdrawing:
             set_withdrawing(self._rows, held, entry.facts, entry.withdrawing - ordinals)
@@ -109,7 +109,7 @@ class FileWithdrawer:
 
     def _delete_references(self, held: Held, holding: list[str], ordinals: set[int]) -> None:
         """Delete the rows by which crawlers' revisits were found from what they referred to: the
-        sidecar does not tell of them any more.
+        sidecar does not list them any more.
 
         A generation without its sidecar is an older one, and the one that was current had the same.
         """

@@ -5,7 +5,7 @@
 
 One of ours, which another store or a folder was deduplicated with, is proven by its checksum: it
 becomes just what was captured, or a revisit that gives that back.  Of one by a crawler the step is
-reversible (`warc.changed_revisit`).  Rows are written behind it: until then they lead
+reversible (`warc.changed_revisit`).  Rows are written after it: until then they lead
 to what the record was, as the survey needs if the process dies.
 """
 
@@ -79,7 +79,7 @@ class ChangedRevisits:
         self._replaced = ReplacedRecords()
 
     def replacements(self, source: Source) -> Iterator[Replacement]:
-        """The records anew, in order of offset.
+        """The new records, in order of offset.
 
         Raises:
             UnresolvedReference, DigestMismatch: one cannot be written.

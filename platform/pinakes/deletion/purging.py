@@ -6,7 +6,7 @@
 
 Until all references are provided for, nothing of the crawl is touched; where one cannot be, all
 such are named, and what was begun is taken back.  Killed anywhere, the same
-command completes it: before `purging` it surveys anew what still refers to the crawl, after that
+command completes it: before `purging` it surveys again what still refers to the crawl, after that
 it goes on deleting, by what was noted.
 """
 
@@ -50,7 +50,7 @@ from .requests import FORCE, PURGE, DeletionReport, PurgeRequest
 
 VERB = PURGE.act_verb
 _ROUNDS = 6
-"""So often what landed meanwhile is provided for, too."""
+"""So many times what landed in the meantime is provided for, too."""
 
 
 class Purger:
@@ -189,7 +189,7 @@ class Purger:
         files = RunFiles(self._runs_folder / act.name)
         report.go_on_from(files.read_json(REPORT))
         if entry.state == PURGING and report.before is not None and not report.is_provided:
-            # The process ended between closing the crawl and looking for what landed meanwhile.
+            # The process ended between closing the crawl and looking for what landed in between.
             state, act_before = report.before
             entry = replace(entry, state=state, act=act_before)
             self._remover.open_again(entry, PURGE)

@@ -54,7 +54,7 @@ class Repointing:
         self._replaced = ReplacedRecords()
 
     def replacements(self, source: Source) -> Iterator[Replacement]:
-        """The revisits anew, in order of offset."""
+        """The new revisits, in order of offset."""
         return self._replaced.noted(
             repointings(source, self._originals, self._files, run=self._run)
         )
@@ -76,7 +76,7 @@ def repointings(
     *,
     run: str,
 ) -> Iterator[Replacement]:
-    """Yield each revisit anew, with a reference to its new original, in order of offset.
+    """Yield each revisit rewritten, with a reference to its new original, in order of offset.
 
     `originals` are by offset and inner offset of the revisits.  The new original is proven to
     give the full record back, by its checksum.

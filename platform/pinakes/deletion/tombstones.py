@@ -7,7 +7,7 @@ members that several share are cut apart:
     becomes   |A A A|stone|C C|
 
 Such a stretch is inflated once, and cut where its records begin.  What stays is compressed again as
-it was inflated; what lies between two records goes or stays with the first of them.
+it was inflated; what is between two records goes or stays with the first of them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class _Sharing:
         self.end = max(self.end, record.offset + record.length)
 
     def replacement(self) -> Iterator[Replacement]:
-        """Their members anew, if any of them is replaced."""
+        """Their new members, if any of them is replaced."""
         if any(cut.stone is not None for cut in self._cuts):
             start = self._cuts[0].offset
             pieces = _cut_apart(self._source, start, self.end, self._cuts)
@@ -107,7 +107,7 @@ def _cut_apart(source: Source, start: int, end: int, cuts: Sequence[_Cut]) -> It
     Memory: a piece, or some MiB.
 
     Raises:
-        MalformedRecord: a member is damaged, or what is no content lies between them.
+        MalformedRecord: a member is damaged, or what is no content is between them.
     """
     compression = compression_at(source, start)
     assert compression is not None

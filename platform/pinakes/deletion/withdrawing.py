@@ -5,7 +5,7 @@
           ─▶ of each file: generation with tombstones, current ─▶ every other generation that
              holds the bytes deleted ─▶ lease released
 
-Until all references are provided for, nothing is lost; from the notes on, nobody is given what is
+Until all references are provided for, nothing is lost; from the notes on, no one is given what is
 to go.  Killed anywhere, the same command completes it: what is done is seen in sidecars and rows,
 and the act keeps its name and time, so tombstones are the same bytes.  Another take-down in
 the collection completes an unfinished one first.

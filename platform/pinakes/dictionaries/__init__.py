@@ -1,4 +1,4 @@
 """Zstandard dictionaries: which records they are made of, and which size saves most.
 
-Layer: above `warc`, beside `index`.  Reads no file and writes none.
+Layer: above `warc`, next to `index`.  Reads no file and writes none.
 """

@@ -23,7 +23,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.write import record_pieces
 
 SAMPLE_BYTES = 1 << 17
-"""Of a record: what lies behind gains little from a dictionary."""
+"""Of a record: what comes after gains little from a dictionary."""
 TRAINING_BYTES = 1 << 26
 HELD_OUT_BYTES = 1 << 24
 HELD_OUT_SHARE = 0.2
@@ -86,7 +86,7 @@ class Reservoir:
 class Sampler:
     """Takes every record of an archive; holds samples to train on, and others to measure with.
 
-    Memory: `training_bytes` and `held_out_bytes`, whatever the archive's size.  The same records
+    Memory: `training_bytes` and `held_out_bytes`, for any size of the archive.  The same records
     in the same order, and the same seed, give the same samples.
     """
 

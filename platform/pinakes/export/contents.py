@@ -95,7 +95,7 @@ def member_names(
 ) -> dict[str, str]:
     """What each file is named, without folders: `a.warc.gz`; no two alike in any case.
 
-    `ends` has what is put behind each name: `.warc.gz` of `a.txt`, else nothing.  Files of one base
+    `ends` has what is put after each name: `.warc.gz` of `a.txt`, else nothing.  Files of one base
     name get their folders before it, `item-archive-a.warc.gz`; where that is long, or another's, a
     mark.  The same files give the same names.  `outside` has what they are called as they are now.
     """
@@ -106,7 +106,7 @@ def member_names(
     names = {}
 
     def order(name: str) -> tuple[bool, bool, str]:
-        """What is alone keeps its name, whatever the others become; then what has its end."""
+        """What is alone keeps its name, even if others change theirs; then what has its end."""
         return counts[bases[name].casefold()] > 1, bool(ends[name]), name
 
     for name in sorted(ends, key=order):

@@ -149,9 +149,9 @@ def requires_of(
     """`relation.requires` for these archive files, by crawl and name, and then what WACZ files of
     the crawl require that the store does not have, as they say it.
 
-    A file that landed with a WACZ file is named by that, which holds its originals whatever
-    became of it here since; another one by its own name and SHA-256, as it is now.  Round trips:
-    one or two for each file.
+    A file that landed with a WACZ file is named by that, which holds its originals even if it has
+    changed here since; another one by its own name and SHA-256, as it is now.  Round trips: one or
+    two for each file.
     """
     requires: dict[tuple[str, str], dict[str, object]] = {}
     members: dict[tuple[str, str], list[dict[str, object]]] = defaultdict(list)

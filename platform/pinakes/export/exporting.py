@@ -112,8 +112,8 @@ class WaczExporter:
 
         Raises:
             ConfigError: there is no such crawl.
-            Conflict: it is landing, leaving, or changed meanwhile; or another process writes the
-                file.
+            Conflict: it is landing, leaving, or changed during the export; or another process
+                writes the file.
             UnresolvedReference: it cannot stand alone.
             DigestMismatch: an archive file is not what the catalogue says.
             InputRefused: the crawl is empty, or the file exists.

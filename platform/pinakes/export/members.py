@@ -3,7 +3,7 @@
 `indexes/index.cdx`: the captures of the archive files that were written, sorted.  Of a file that
 is as it is in the store its sidecar is asked; one whose revisits were made full is read.
 `pages/`: the lists that came with the WACZ files of a crawl, else one made of its captures.
-Lists of one name are one list.  Of several, each page stays the line that it is, behind a header
+Lists of one name are one list.  Of several, each page stays the line that it is, after a header
 of ours.  Source: WACZ 1.1.1 §5.2, §5.3.
 """
 

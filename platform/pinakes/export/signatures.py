@@ -97,8 +97,8 @@ def _split(path: str) -> tuple[str, str]:
 def signed_hashes(digest: bytes) -> set[str] | None:
     """The SHA-256 that a `datapackage-digest.json` says, in hex; None if it is not signed.
 
-    Several where that beside the signature is another than that in it.  Whether the signature is
-    its signer's is not looked at.  Pure.
+    Several if the one next to the signature differs from the one in it.  Whether the
+    signature is its signer's is not looked at.  Pure.
 
     Raises MalformedRecord: it cannot be read, or has a signature of nothing.
     """

@@ -65,7 +65,7 @@ class FilledFile:
         return bool(self._ordinals)
 
     def replacements(self, source: Source) -> Iterator[Replacement]:
-        """The records anew, in order of offset.
+        """The new records, in order of offset.
 
         Raises:
             UnresolvedReference, DigestMismatch: one cannot be written.

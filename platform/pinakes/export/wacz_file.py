@@ -7,7 +7,7 @@ Each member's size and SHA-256 are noted for `datapackage.json`, and it can be r
 the file is closed.  Members have one time, so the same members give the same bytes.
 
 A local header has an extra field only where the directory has one: ReplayWeb.page takes the bytes
-to begin behind the name otherwise.  So a member's size is known before it is begun; one of unknown
+to begin after the name otherwise.  So a member's size is known before it is begun; one of unknown
 size is written into a temporary file first.  Sources: APPNOTE.TXT 6.3.10 §4.3; WACZ
 1.1.1 §4, §5.2, "datapackage.json" and "datapackage-digest.json".
 """
@@ -147,7 +147,7 @@ class WaczWriter:
         self._zip.close()
 
     def give_up(self) -> None:
-        """Close it as something that nobody reads: the file is full, or what was written wrong."""
+        """Close it as something that no one reads: the file is full, or what was written wrong."""
         with suppress(OSError, ValueError):
             self._zip.close()
 

@@ -2,7 +2,7 @@
 
 URLs come from archives, and may be anything: what a file system, a shell or a glob could take
 for something else is written as `%XX`.  Different URLs may have one path (`/a%2Fb` of one may be
-what another is escaped to), and so may captures of one URL: whoever writes settles that.
+what another is escaped to), and so may captures of one URL: the code that writes settles that.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _WITH_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _UNSAFE = re.compile(rb"[^A-Za-z0-9._~%+,=@&-]")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,10}\Z")
 _LONGEST_EXTENSION = 11
-# What Windows opens as a device, whatever its extension.
+# What Windows opens as a device, with any extension.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)", re.IGNORECASE)
 
 
 def path_of_url(url: str | None) -> str:
-    """HOST/PATH with the query in the last name; `index.html` stands behind a slash."""
+    """HOST/PATH with the query in the last name; `index.html` stands after a slash."""
     host, path, rest = _split(url or "")
     *folders, last = path.split("/")
     return safe_path([host, *folders, (last or "index.html") + rest])
@@ -62,7 +62,7 @@ def with_suffix(path: str, suffix: str) -> str:
 
 
 def _split(url: str) -> tuple[str, str, str]:
-    """Host and port, path, and the rest; of a URL without host its scheme and what is behind."""
+    """Host and port, path, and the rest; of a URL without host its scheme and what comes after."""
     match = _WITH_HOST.match(url)
     if match:
         return match[1].rpartition("@")[2].lower(), match[2], match[3]

@@ -2,9 +2,9 @@
 
 A line for each response, resource and revisit with a URL and a readable date.  The urlkey of the
 answer to another method than GET has the request's query (`post_query`), as replay tools look it
-up; its request is one of the records beside it.
+up; its request is one of the records next to it.
 
-An index names a gzip member, and a replay tool reads the first record there.  So a record behind
+An index names a gzip member, and a replay tool reads the first record there.  So a record after
 it in its member has no line: its place would be that of another.
 """
 

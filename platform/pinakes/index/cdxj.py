@@ -116,7 +116,7 @@ def format_cdx_header(columns: str = CDX_11) -> str:
 
 
 def cdx_columns(text: str) -> list[str] | None:
-    """The words behind `CDX` in a line that names columns; None of any other line."""
+    """The words after `CDX` in a line that names columns; None of any other line."""
     name, *words = text.split() if text.lstrip()[:3].upper() == "CDX" else [""]
     is_key = bool(words) and words[0].isdecimal()  # and a time, or a place
     return None if name.upper() != "CDX" or is_key else words

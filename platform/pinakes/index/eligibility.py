@@ -1,6 +1,6 @@
 """Whether a record can be a duplicate or an original, by the facts of that record.
 
-Pure: the facts come from a reader, a sidecar or a row.  What only a collection can tell
+Pure: the facts come from a reader, a sidecar or a row.  What only a collection can show
 (addressability, pins) is `dedupe.decide.flags`; docs/dedupe.md says for each rule what would
 break without it.
 """

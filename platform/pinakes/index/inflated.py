@@ -13,9 +13,9 @@ _GZIP_BITS = 31
 
 
 def inflated(file: BufferedIOBase, *, between: bytes = b"") -> BufferedReader:
-    """What is in the members of an open file, zeros between and behind them left out.
+    """What is in the members of an open file, zeros between and after them left out.
 
-    `between` stands behind a member that does not end with a line end, if more follows.
+    `between` stands after a member that does not end with a line end, if more follows.
 
     Every byte is given that zlib inflates before what it refuses (`gzip.GzipFile` loses the last
     8 KiB of them).  Reading on raises zlib.error, or EOFError where the file ends in a member.

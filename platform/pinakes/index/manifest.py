@@ -36,11 +36,11 @@ class ManifestLine(NamedTuple):
     build.
 
     `type` is None for a response; `digest` is `-` where a revisit declares none.
-    `inner_offset` tells records of one gzip member apart.  The `original_` fields are set
+    `inner_offset` distinguishes records of one gzip member.  The `original_` fields are set
     by `process` where `copy_number` is above 1; `full` says why a copy stays a full record
     all the same.  `also` holds further digests that the payload answers to (de-chunked,
     declared), joined by commas, the declared one last.  `marks` carries what only the whole
-    manifest can tell (see `dedupe.decide.flags`) into its parts.
+    manifest can show (see `dedupe.decide.flags`) into its parts.
     """
 
     file: str

@@ -1,6 +1,6 @@
 """Manifest lines from the records of an archive file.
 
-A line per capture: every `response`, `resource` and `revisit`, whatever its state.
+A line per capture: every `response`, `resource` and `revisit`, in any state.
 Captures that take no part in dedupe get `skip=REASON` by the rules of `eligibility`, so
 that later steps need no archive file.
 

@@ -3,7 +3,7 @@
     nothing is landing ─▶ crawl `committed` ─▶ counted: reports that never landed, revisits that
     refer to nothing ─▶ noted ─▶ reports deleted
 
-The state is the commit.  What comes after it is found and noted once, by whoever comes first;
+The state is the commit.  What comes after it is found and noted once, by the first process;
 killed anywhere, the same command goes on.
 """
 
@@ -101,7 +101,7 @@ def commit_crawl(
     scopes = list(scan_scopes_of(rows, entry.facts.collection, crawl))
     now = require_crawl(rows, crawl)
     if now.act != entry.act:
-        # Taken out meanwhile, and perhaps begun again: then those reports are not of this crawl.
+        # Taken out since then, and perhaps begun again: then those reports are not of this crawl.
         raise Conflict(f"another process has changed the crawl {crawl}")
     entry = now
     if entry.is_settled and entry.findings is not None:
@@ -183,7 +183,7 @@ def _listed(row: SidecarRow) -> Unresolved:
 
 
 def _note(rows: RowStore, done: Commit, before: CommitFindings | None) -> Commit:
-    """Note what was found, if nobody has."""
+    """Note what was found, if no process has."""
     key = encode_crawl_key(done.crawl)
     was = encode_cell(before) if before is not None else None
     value = encode_cell(done.findings)

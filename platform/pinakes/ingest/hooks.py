@@ -104,7 +104,7 @@ def _webhook(path: Path) -> Handover:
 
 
 def _resource(webhook: Path, resource: dict[str, Any]) -> Input:
-    """A file of the crawl: `path` if that is local, else `name` beside the webhook."""
+    """A file of the crawl: `path` if that is local, else `name` next to the webhook."""
     given, name = Path(str(resource["path"])), Path(str(resource["name"])).name
     is_here = given.is_absolute() and given.exists()
     return Input(str(given if is_here else webhook.parent / name), name)

@@ -126,7 +126,7 @@ def unpacked(item: Input, left: LeftOut, *, documents: bool = False) -> Iterator
             for member in package.archives(documents=documents, on_refused=left.refused.append):
                 yield Input(f"{place}/{member}", f"{name}/{member}")
             if not documents:
-                # Nobody misses pages among records; who reads all members names what it does not.
+                # Readers of records need no pages; readers of all members name what is not read.
                 of_format = left.members_are_read
                 for other in package.others(on_refused=lambda _: None, of_format=of_format):
                     if left.members_are_read and other in package.members:

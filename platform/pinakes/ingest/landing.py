@@ -59,7 +59,7 @@ Reached = Callable[[int], None]
 
 
 def _unwatched(position: int) -> None:
-    """Nobody wants to know how far a file is."""
+    """No one wants to know how far a file is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Lander:
         `finish` shows it once its rows are in the row store.  Until then the caller keeps the
         claim (`renew`); a dropped file is taken over by the next landing of it, or withdrawn
         by fsck.  `reached` is called often, with how far the file has been read.  `source` is
-        noted as where it is from, if what lies at `place` is a copy.
+        noted as where it is from, if what is at `place` is a copy.
 
         Raises:
             InputRefused: other bytes are known by this name; the store refuses the name;

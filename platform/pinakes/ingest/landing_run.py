@@ -53,7 +53,7 @@ class LandingRun:
         also: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`also` is called at each report; `crawl` may be set anew."""
+        """`also` is called at each report; `crawl` may be set again."""
         self._rows = rows
         self._actor = actor
         self._tally = tally

@@ -1,4 +1,4 @@
-"""Background work beside the parser: puts and writes over a network.
+"""Background work while the parser runs: puts and writes over a network.
 
     parser ─▶ Behind (a queue of bounded weight) ─▶ threads ─▶ row store, archive store
 

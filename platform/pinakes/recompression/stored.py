@@ -181,7 +181,7 @@ class StoredRecompressor:
                 self.advance(_size_of(entry))
 
     def _take_back_left(self, act: Act) -> Iterator[PinakesError]:
-        """Take back what an act that died had published, in whatever form, and not made current;
+        """Take back what an act that died had published, in any form, and not made current;
         delete what its tasks have written."""
         self.archive.delete(f"{ASIDE}/{act.name}")
         for entry in scan_entries(self.rows):
@@ -287,7 +287,7 @@ class StoredRecompressor:
         Raises:
             Conflict: it is landing or leaving, or holds what is to be taken down.
             InputRefused: no name could say what it is then.
-            MalformedRecord: what it is cannot be told.
+            MalformedRecord: what it is cannot be determined.
         """
         if entry.state is not FileState.STORED:
             raise Conflict(f"is {entry.state}: run it again later", file=entry.archive_file)

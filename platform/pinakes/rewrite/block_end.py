@@ -2,7 +2,7 @@ r"""Where the block of a record ends that its writer did not measure, or close, 
 
 The record with a block of that size is made here, too.
 
-    header | block | line ends     the region: all bytes behind the header, up to the next record,
+    header | block | line ends     the region: all bytes after the header, up to the next record,
              -------------------   or to the end of the record's members
 
 A length is believed that leaves nothing but line ends; else the two CRLF that have to close
@@ -31,7 +31,7 @@ from .file_parts import Bytes, FilePart, stretch_of
 TAIL_BYTES = 4096
 Fits = Callable[[int], "bool | None"]
 """Whether what the record declares of its block is right for a block of so many bytes; None if it
-declares nothing that tells."""
+declares nothing that shows it."""
 
 
 def block_size(

@@ -30,7 +30,7 @@ _CLOSING_BYTES = 4
 class FilePart(NamedTuple):
     """`size` bytes of content, which `pieces` gives, again with each call.
 
-    `item` is what they begin with; None for line ends before the first record, and for those behind
+    `item` is what they begin with; None for line ends before the first record, and for those after
     a revisit that replaced a record.
     """
 
@@ -52,7 +52,7 @@ def iter_parts(source: Source) -> Iterator[FilePart]:
     for following in chain(iter_records(source, digests=()), (None,)):
         whole = _whole_content(item)
         if whole is not None and _is_next(source, item, len(whole), following):
-            # The reader has just proven that nothing but this lies between the two.
+            # The reader has just proven that nothing but this is between the two.
             yield FilePart(item, len(whole), _once_more(whole))
             walk = None
         else:
@@ -101,7 +101,7 @@ def _whole_content(item: Item | None) -> Bytes | None:
 
 
 def _is_next(source: Source, item: Item | None, size: int, following: Item | None) -> bool:
-    """Whether no byte of the file lies between a record of this content and the next item."""
+    """Whether no byte of the file is between a record of this content and the next item."""
     if not isinstance(item, Record):
         return False
     is_plain = compression_of(source) is None

@@ -30,7 +30,7 @@ from pinakes.warc.write import name_record
 REPAIRED_FIELD = "Pinakes-Repaired"
 REMOVED = ""
 Mend = Callable[[Subject, HeaderLine], "str | None"]
-"""The new value of a line, `REMOVED`, or None where it cannot be told."""
+"""The new value of a line, `REMOVED`, or None where it cannot be determined."""
 
 
 class HeaderChange(NamedTuple):

@@ -43,7 +43,7 @@ class NewFiles(Protocol):
     """Where new files go."""
 
     def named(self, name: str) -> str:
-        """The file of this name, as people are told."""
+        """The file of this name, as messages to people name it."""
         ...
 
     def has(self, name: str) -> bool:
@@ -76,7 +76,7 @@ def publish_checked(
     `WRITTEN`; or `UNCHANGED` where a file of just these bytes has the name, which stays.
 
     Raises:
-        InputRefused: another file has the name, or `source` changed meanwhile.
+        InputRefused: another file has the name, or `source` changed while it was read.
         Conflict, StoreUnavailable: as `NewFiles.create_aside`; and what `check` raises.
     Then nothing is published.
     """

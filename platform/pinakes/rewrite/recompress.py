@@ -219,5 +219,5 @@ def _are_same(before: Item, after: Item) -> bool:
 
 
 def _codes(record: Record) -> list[str]:
-    """What is wrong with a record itself, whoever shares its member."""
+    """What is wrong with a record itself, regardless of what shares its member."""
     return sorted(finding.code for finding in findings_of(record))

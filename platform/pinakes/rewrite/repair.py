@@ -3,7 +3,7 @@
     record that is read -> where its block ends -> its header put right -> what replaces it
 
 The findings of `conformance` say what is wrong, `block_end` and `header_mends` what is right.  The
-bytes of a block are never changed.  What cannot be told from the bytes is left, and named: damaged
+bytes of a block are never changed.  What the bytes do not show is left, and named: damaged
 records, what is no record, records of other formats, and revisits of ours, which remember their
 original line by line.
 """
@@ -165,7 +165,7 @@ class _Walk:
         region = None
         old = record
         new, changes, left = self._mended(old)
-        # A digest that is wrong may be that of a block with the line ends behind it.
+        # A digest that is wrong may be that of a block with the line ends after it.
         if codes or surplus or any(change.after == REMOVED for change in changes):
             cut = takes_next or (is_plain and following is None and "truncated" in codes)
             try:
@@ -227,7 +227,7 @@ class _Walk:
         return following.offset
 
     def _region(self, record: Record, end: int) -> FilePart:
-        """All that lies behind the header: block, line ends, and what else there is."""
+        """All that comes after the header: block, line ends, and what else there is."""
         source, skipped = self._source, len(record.header.raw)
         start, length = record.offset, end - record.offset
         if compression_at(source, start) is None:

@@ -142,7 +142,7 @@ def replacement_of(
 
 
 def bytes_behind(source: Source, record: Record) -> Iterator[bytes]:
-    """What the members of a record hold behind the two line ends that close it, in pieces.
+    """What the members of a record hold after the two line ends that close it, in pieces.
 
     These are no part of the record (ISO 28500:2017 §4), but of the file: further line ends, by
     other tools.
@@ -162,7 +162,7 @@ def bytes_behind(source: Source, record: Record) -> Iterator[bytes]:
 def watched(
     replacements: Iterable[Replacement], source: Source, done: FileProgress
 ) -> Iterator[Replacement]:
-    """The same; tells how far they are, and when they end, how far `source` is read behind them."""
+    """The same; reports how far they are and, at their end, how far `source` is read after them."""
     for replacement in replacements:
         yield replacement
         done.reached(replacement.offset)
@@ -176,7 +176,7 @@ def copy_file_with_replacements(
     """Write the bytes of `source` to `target` with replacements; return the bytes written.
 
     `size` is that of the source.  Either may be remote; between local files the kernel copies, to
-    where the descriptor of `target` stands, and others may read from `source` meanwhile.
+    where the descriptor of `target` stands, and others may read from `source` at the same time.
     Replacements are in order of offset and do not overlap.
 
     Raises:
@@ -197,7 +197,7 @@ def copy_file_with_replacements(
 def copy_source_with_replacements(
     source: Source, target: BinaryIO, replacements: Iterable[Replacement]
 ) -> int:
-    """The same from a source, which others may read meanwhile: it gets another window."""
+    """The same from a source, which others may read at the same time: it gets another window."""
     window = source.again()
     replacements = _only_frames(window, replacements)
     return _copy(WindowCopy(window, target), source.size, replacements)

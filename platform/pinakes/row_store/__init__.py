@@ -1,6 +1,6 @@
 """Tables of rows sorted by key, with versioned cells: two ports and their adapters.
 
-Layer: above `pinakes.hbase_schema`, beside `archive_store`.  Here are keys, columns and values;
+Layer: above `pinakes.hbase_schema`, next to `archive_store`.  Here are keys, columns and values;
 `pinakes.catalog` has the domain terms.
 
 - `port`: `RowStore`, `SchemaAdmin`, and their values

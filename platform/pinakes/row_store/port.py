@@ -61,7 +61,7 @@ class Delete:
     """All versions up to a timestamp of these columns, or of the whole row without `columns`.
 
     With a timestamp it applies to families of act time; with None to those of the store's clock,
-    whatever their age.  Deleting a row that has both takes two deletes.
+    of any age.  Deleting a row that has both takes two deletes.
     """
 
     row: bytes

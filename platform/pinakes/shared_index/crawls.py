@@ -184,7 +184,7 @@ def read_shared_crawls(
 
 
 def _files_of(store: RowStore, collection: str, crawl: str) -> list[ListedFile]:
-    """The WACZ files of a crawl, and behind them those that reports name."""
+    """The WACZ files of a crawl, and after them those that reports name."""
     listed = [
         ListedFile(one.name, one.wacz.sha256, one.wacz.size)
         for one in scan_wacz_files(store, collection, crawl)

@@ -3,8 +3,8 @@
     what crawls have ─▶ keys aside, with an expiry ─▶ plan ─▶ one transaction: they get their names
 
 Crawlers that run see the old index or the new one, and so they do if we, or the Redis, die: what
-lies aside expires.  What is there by others stays: crawls that run, and crawls that only the Redis
-knows, with their digests.  Which keys are ours stands in the hash `pinakes:exported`.
+is written aside expires.  What is there by others stays: crawls that run, and crawls that only the
+Redis knows, with their digests.  Which keys are ours stands in the hash `pinakes:exported`.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class Exported:
 class IndexExporter:
     """Writes crawls of one collection: those of `counts`, with what Browsertrix counts of them.
 
-    `withheld` are crawls of the collection that nobody may refer to, whoever wrote them; `openings`
-    tell crawls of one name apart; `unnamed` are those that manifests no longer name, and the bytes
-    of their WACZ files.  `token` tells this export's keys from another's.
+    `withheld` are crawls of the collection that no one may refer to, no matter who wrote them;
+    `openings` distinguish crawls of one name; `unnamed` are those that manifests no longer name,
+    and the bytes of their WACZ files.  `token` distinguishes this export's keys from another's.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class IndexExporter:
 
         Raises:
             Conflict: the database has the index of another collection or in the other spelling,
-                something else lies at a key, or crawlers change it all the time.
+                something else is at a key, or crawlers change it all the time.
             StoreUnavailable: the Redis cannot be reached, is full, or evicts keys.  Nothing was
                 changed, but if that was just at the end, everything may have been: run it again.
         """
@@ -235,7 +235,7 @@ class IndexExporter:
 
     def _require_whole(self) -> None:
         """Raises StoreUnavailable where keys aside are no longer what was written: the server was
-        started anew, or evicts."""
+        restarted, or evicts."""
         lists = {keys_of(crawl).waczs for crawl in self._counts}
         asked = [
             ("LLEN" if key.removeprefix(self._aside) in lists else "HLEN", key)

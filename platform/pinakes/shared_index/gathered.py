@@ -161,7 +161,7 @@ class GatheredDigests:
         yield from self._of_entry(_Line(key, _ORIGINAL, rank, crawl, text), entry)
 
     def _of_report(self, crawl: str, report: Report) -> Iterator[_Line]:
-        """What is reported stands behind what has landed, and is that of its crawl alone."""
+        """What is reported stands after what has landed, and is that of its crawl alone."""
         seen, digest = report.seen, report.digest
         name = archive_file(crawl, seen.file) if seen.file else ""
         length = seen.length if seen.length is not None else seen.size or 0

@@ -103,7 +103,8 @@ class Importer:
 
         Raises:
             ConfigError: the Redis has none of the name.
-            Conflict: other things lie at its keys, or a crawl is committed or taken out meanwhile.
+            Conflict: other things are at its keys, or a crawl is committed or taken out
+                at the same time.
             StoreUnavailable: the Redis is lost while it is read, and nothing was written; or the
                 store is, and the same call completes it.
         """

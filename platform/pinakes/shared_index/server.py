@@ -62,12 +62,12 @@ class SharedServer:
             raise self._not_understood()
 
     def kinds(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """What lies at each key: `hash`, `list`, `set`, `zset`, `string`; `none`."""
+        """What is at each key: `hash`, `list`, `set`, `zset`, `string`; `none`."""
         answers = self.ask([("TYPE", key) for key in keys])
         return {key: kind.decode() for key, kind in zip(keys, answers, strict=True)}
 
     def require(self, key: bytes, kind: str) -> None:
-        """Raises Conflict if something else lies at the key, which is nothing of a crawler's."""
+        """Raises Conflict if something else is at the key, which is nothing of a crawler's."""
         self.require_all({key: kind})
 
     def require_all(self, kinds: Mapping[bytes, str]) -> None:
@@ -221,7 +221,7 @@ class SharedServer:
         """Raises:
         StoreUnavailable: it cannot be reached, does not answer, or not as a Redis, or is full.
         ConfigError: it refuses us, or knows no such command or database.
-        Conflict: something else lies at a key.
+        Conflict: something else is at a key.
         """
         from redis import exceptions
 
@@ -318,7 +318,7 @@ def _shown(key: bytes) -> str:
 
 
 def lost(server: SharedServer) -> StoreUnavailable:
-    """What was written aside is not there, although nobody else knows of it."""
+    """What was written aside is not there, although no one else knows of it."""
     return StoreUnavailable(
         f"{server.name} has lost what was written just now: was it started anew, or does it evict "
         "keys, for want of memory?"

@@ -84,9 +84,9 @@ def export_lines(
 ) -> ReplacedCounts:
     """Make the lines of a collection's files those of its committed crawls; others stay.
 
-    They are written aside, and put in by one transaction, whatever a recorder adds meanwhile.
-    Raises as `SharedServer` does; then nothing was changed, or, if the Redis was lost just at the
-    end, everything.
+    They are written aside, and put in by one transaction, regardless of what a recorder adds
+    at the same time.  Raises as `SharedServer` does; then nothing was changed, or, if the Redis
+    was lost just at the end, everything.
     """
     server.require(key, "zset")
     evictions = server.count_evictions()
@@ -156,8 +156,8 @@ def import_lines(
 ) -> int:
     """Take the lines of other archives in, as `POST /{collection}` does; how many.
 
-    Lines of files in crawls of the collection are ours, whoever wrote them.  Nothing is written
-    before all is read; meanwhile it lies in `folder`.  Raises as `SharedServer` does.
+    Lines of files in crawls of the collection are ours, regardless of who wrote them.  Nothing is
+    written before all is read; until then it is in `folder`.  Raises as `SharedServer` does.
     """
     server.require(key, "zset")
     ours = {crawl.crawl for crawl in scan_crawls(store) if crawl.facts.collection == collection}

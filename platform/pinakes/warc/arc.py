@@ -4,7 +4,7 @@
     version 2:  URL IP date media-type status checksum location offset file length
 
 URLs may contain spaces, and dates have 8 to 18 digits; so the line is matched from its
-right end.  Writers also wrote the date before the IP address, text behind the date, `None` or
+right end.  Writers also wrote the date before the IP address, text after the date, `None` or
 `-` for an address, and lengths that are no number.
 Source: Burner and Kahle, "Arc File Format", 1996.
 """
@@ -143,7 +143,7 @@ def _date_before_address(words: list[bytes], rest: int) -> _Fields | None:
 
 
 def _date_and_text(words: list[bytes], rest: int) -> _Fields | None:
-    """A date of 14 digits with text behind it, after an address or a word for none; and no date
+    """A date of 14 digits with text after it, after an address or a word for none; and no date
     of digits after it.
     """
     for at in range(len(words) - rest - 2, 1, -1):
@@ -182,13 +182,13 @@ def _without_type(words: list[bytes], rest: int) -> _Fields | None:
 
 
 def _without_address(words: list[bytes], rest: int) -> _Fields | None:
-    """A date behind the first word, and a media type."""
+    """A date after the first word, and a media type."""
     is_one = len(words) - rest > 2 and _is_number(words[1], 12)
     return _Fields(1, b"", words[1], b" ".join(words[2:-rest])) if is_one else None
 
 
 def _with_any_length(words: list[bytes], rest: int) -> _Fields | None:
-    """A date of digits behind an address, before a length that is missing or no number."""
+    """A date of digits after an address, before a length that is missing or no number."""
     if b"/" in words[-1]:
         if rest > 1:
             return None

@@ -45,14 +45,14 @@ def length_before_record(
     """The length of the WARC block of a record at `place`, up to the next record in it.
 
     None where `promised` does not reach past its beginning, or where that is not certain.  The
-    stream is behind the header, and nothing is taken.
+    stream is after the header, and nothing is taken.
     """
     if isinstance(stream, PlainStream):
         end = min(promised, stream.source.size - stream.position)
     elif isinstance(stream, MemberStream) and stream.can_look(min(promised, IN_MEMORY_BYTES)):
         end = _end_in_members(stream, promised)
         if stream.damage is not None and end == stream.ahead < promised:
-            # Damage tells as well why bytes are missing.
+            # Damage also explains why bytes are missing.
             return None
     else:
         return None
@@ -129,7 +129,7 @@ def _is_behind_whole(stream: MemberStream, header: Header, found: int) -> bool:
     end = found - len(_CLOSING)
     if end < 0 or stream.look(end, len(_CLOSING)) != _CLOSING:
         return False
-    # A file of records that was captured begins behind the HTTP head, whose end is cut off then.
+    # A file of records that was captured begins after the HTTP head, whose end is cut off then.
     start = stream.look(0, min(end, HEAD_LIMIT_BYTES))
     if (header.declares_http or start.startswith(b"HTTP/")) and head_end(start) < 0:
         return False
@@ -142,7 +142,7 @@ def _is_behind_whole(stream: MemberStream, header: Header, found: int) -> bool:
 
 
 def holds_start(stream: ByteStream, body: Body) -> bool:
-    """Whether a record may begin in a block of a member, behind its first byte.
+    """Whether a record may begin in a block of a member, after its first byte.
 
     One too large for memory is inflated again; true where that was done too often.
     """

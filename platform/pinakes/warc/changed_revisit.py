@@ -14,7 +14,7 @@ The last line of the header, encoded as `replaced_field` does.  `L=` is a line o
 that another one stands for, `-L=` one that nothing stands for, at their old numbers; `added` are
 lines at the end, this one included.  `block` is the old block where the new one does not begin
 with it: its head was that of an answer of other form, as 304.  `crc32` is of the whole old record.
-What was changed twice tells what it was first.
+What was changed twice says what it was first.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def filled_revisit(record: Record, original: Record, *, act: str) -> Iterator[by
     size = original.block_size if head is None else len(head) + original.payload_size
     values: dict[str, str | None] = dict.fromkeys((WARC_PROFILE, *_REFERS_TO))
     values |= {WARC_TYPE: original.type, CONTENT_LENGTH: str(size)}
-    # The body is as whole as its original's, whatever the revisit said of its own block.
+    # The body is as whole as its original's, regardless of what the revisit said of its own block.
     cut_off = original.header.field(WARC_TRUNCATED_KEY)
     own = (header.field(WARC_TRUNCATED_KEY) or "").strip().lower()
     if cut_off is not None or own == "length":
@@ -194,7 +194,7 @@ def _describes(revisit: Record, original: Record) -> bool:
     if own is None or other is None or len(own.raw) != revisit.block_size:
         return False
     if not own.raw.endswith(_HEAD_ENDS):
-        return False  # a body behind it would be read as more of it
+        return False  # a body after it would be read as more of it
     return (
         own.status == other.status
         and own.says_chunked == other.says_chunked

@@ -1,6 +1,6 @@
 """Where a record ends: its block, the line ends that close it, and its member.
 
-The second half of the slow path, after the header.  Whatever does not add up is a
+The second half of the slow path, after the header.  Anything that does not add up is a
 `Finding`; the record is still returned, and the next record is not lost.
 """
 

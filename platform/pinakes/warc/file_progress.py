@@ -1,7 +1,7 @@
 """How far one archive file is done, in bytes of it, for showing progress.
 
 A file may be gone through several times: each pass stands for an equal part of its bytes, so
-that in the end it has advanced by its size, whatever was read how often.
+that in the end it has advanced by its size, regardless of what was read how often.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Advance = Callable[[int], None]
 
 
 def no_advance(count: int) -> None:
-    """An `Advance` that nobody listens to."""
+    """An `Advance` that no one listens to."""
 
 
 class FileProgress:
@@ -54,6 +54,6 @@ class FileProgress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # One that somebody else is at is counted when it is looked at again.
+        # One that another process works on is counted when it is looked at again.
         if not isinstance(error, Busy):
             self._advance(self._size - self._reported)

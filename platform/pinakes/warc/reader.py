@@ -47,8 +47,8 @@ def iter_records(
     case, are yielded, and damaged stretches.  `digests` are computed while a block over
     `IN_MEMORY_BYTES` is read; smaller blocks are hashed on demand.  With `skip_gets` most GET
     requests are checked and counted like any record, but not yielded: they are half of a crawl.
-    Memory is bounded by `IN_MEMORY_BYTES` and a window, whatever the file claims.  No content of
-    a file makes this raise; a file that becomes shorter while it is read raises
+    Memory is bounded by `IN_MEMORY_BYTES` and a window, regardless of what the file claims.
+    No content of a file makes this raise; a file that becomes shorter while it is read raises
     InputRefused.
     """
     items = (

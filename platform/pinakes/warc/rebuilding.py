@@ -1,7 +1,7 @@
 """The full record that a revisit of ours stands for: from the revisit, and a record with the body.
 
-Whoever landed the revisit: what it says is proven by the length and the checksum that it carries.
-Where they do not fit, nothing of its field is believed.
+What the revisit says is proven by the length and the checksum that it carries, whichever process
+landed it.  Where they do not fit, nothing of its field is believed.
 """
 
 from __future__ import annotations

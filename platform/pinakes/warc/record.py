@@ -253,8 +253,8 @@ class Record:
         is left as it is, since many writers remove the chunks and leave the header.
 
         Raises:
-            MalformedRecord: the body is not in the coding that its header names, or nobody
-                knows that coding.
+            MalformedRecord: the body is not in the coding that its header names, or that
+                coding is unknown.
         """
         try:
             yield from decoded(self)

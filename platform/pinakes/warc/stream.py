@@ -19,7 +19,7 @@ from .damage import find_swallowed, is_whole_member
 from .source import READ_BYTES, Source
 
 _OUT_BYTES = 1 << 20
-# A window for looks at a distance, beside the one that the file is read through.
+# A window for looks at a distance, besides the one that the file is read through.
 _FAR_BYTES = 1 << 13
 # 4 MiB of what does not compress are 256 of gzip.
 _PIECES_AHEAD = 1 << 9

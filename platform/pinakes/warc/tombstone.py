@@ -13,7 +13,7 @@
     block                                   that it was withdrawn, when, by which act
 
 Id and place stay, so number, order and ids of the records of a file never change; no header line
-that tells of the content stays, no digest either.  The reasons for this form are in
+that describes the content stays, no digest either.  The reasons for this form are in
 docs/adr/0039-take-down.md.  Source: ISO 28500:2017 §6.6 (metadata), §5.
 
 An ARC record has neither type nor id: of its line, URL and date stay.

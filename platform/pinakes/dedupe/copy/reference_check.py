@@ -245,7 +245,7 @@ def led_outside(references: Iterable[Reference]) -> set[tuple[str, int]]:
 def refuse_dangling(references: Iterable[Reference], outside: Container[tuple[str, int]]) -> None:
     """Raise UnresolvedReference at the first of these that was not missing before.
 
-    Digests do not tell rotten bytes from those of which a writer hashed something else: within
+    Digests do not distinguish rotten bytes from those whose writer hashed something else: within
     the set `damaged` is left to the receipt, which has the SHA-256 of each file that was proven.
     The originals of those that lead `outside` are in no receipt.
     """
@@ -262,7 +262,7 @@ def refuse_dangling(references: Iterable[Reference], outside: Container[tuple[st
 
 
 def originals_first(names: list[str], edges: Iterable[tuple[str, str]]) -> list[str]:
-    """The names so that a file comes behind those it refers to, by `edges`: see `examine_copy`."""
+    """The names so that a file comes after those it refers to, by `edges`: see `examine_copy`."""
     waits_for: dict[str, set[str]] = {name: set() for name in names}
     awaited_by: dict[str, set[str]] = defaultdict(set)
     for name, other in edges:

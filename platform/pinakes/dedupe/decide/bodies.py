@@ -42,8 +42,8 @@ class BodyReader(Protocol):
     """Gives the stored body of the record that a line is about.
 
     `resolve_lines` asks in an order that suits files: clusters by where their first
-    capture lies, a cluster's captures by file and offset; no body is asked for whose
-    length already tells it apart.
+    capture is, a cluster's captures by file and offset; no body is asked for whose
+    length already distinguishes it.
     """
 
     def open_body(self, line: ManifestLine) -> Iterable[Piece]:
@@ -61,7 +61,7 @@ class ArchiveBodies:
 
     Where records share a gzip member, or a file is one stream, its bodies go into a temporary
     file when the first one is asked for that does not lie near its start: else each would
-    inflate the member anew, in whatever order they are asked for.
+    inflate the member again, in any order in which they are asked for.
     """
 
     def __init__(self, files: ArchiveFiles, advance: Advance = no_advance) -> None:
@@ -94,7 +94,7 @@ class ArchiveBodies:
         assert found is not None
         at, left = found.at, found.payload_size
         while left:
-            self._files.scratch.seek(at)  # others are read meanwhile
+            self._files.scratch.seek(at)  # others are read in between
             piece = self._files.scratch.read(min(left, _PIECE_BYTES))
             yield piece
             at += len(piece)

@@ -1,4 +1,4 @@
-"""The bodies of one digest, told apart by comparing them.
+"""The bodies of one digest, distinguished by comparing them.
 
 Each body is compared with one representative per content found so far.
 """
@@ -114,7 +114,7 @@ def number_contents(
 
     One round a content: the first capture that is left stands for it, those equal to it
     leave, the others go another round.  With `trust` no body is read that it can do without.
-    After `most_rounds` what is left is told apart by its SHA-256 first, each body read once
+    After `most_rounds` what is left is divided by its SHA-256 first, each body read once
     more: a digest that is declared, or broken, may have as many contents as captures.
     """
     found: list[ManifestLine] = []
@@ -182,7 +182,7 @@ def _rounds(
         count.compared_bytes += one.compared_bytes
         extension += 1
         if lost:
-            # Nobody knows whether the next content is this one: no collision.
+            # It is unknown whether the next content is this one: no collision.
             found.pop()
         if not unequal or extension == most:
             return extension, unequal

@@ -1,7 +1,7 @@
 """One content decided in parts, none of which has all its captures.
 
 Pure.  Of a content with a hundred million copies a decision depends on a few: the first, the
-first that can be addressed, and, of those that stay full whatever the others are (pinned,
+first that can be addressed, and, of those that stay full in every case (pinned,
 settled, by a policy), the first two of a kind at two addresses.  `ContentCluster` takes no
 other for an original, so who knows these *leaders* decides on any of the captures as if all
 were there.  Only the copy numbers of a part are its own.

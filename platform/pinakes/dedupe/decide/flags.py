@@ -1,4 +1,4 @@
-"""What only the whole collection can tell of a capture: can it be addressed, is it pinned.
+"""What only the whole collection can show of a capture: can it be addressed, is it pinned.
 
 A manifest is read once and joined three times, each join a sort outside memory: by urlkey
 and second for captures that clash, by urlkey for what revisits refer to, by record id.
@@ -135,7 +135,7 @@ def _all_flags(
 def _clashes_and_pins(
     addresses: Iterable[Address], requests: Spool[PinRequest], space: SortSpace
 ) -> Iterator[Flag]:
-    """What sorted addresses tell; who is pinned is known when all of them have been drawn."""
+    """What sorted addresses show; the pinned captures are known when all have been drawn."""
     with Spool[int](space=space, item_bytes=_number_bytes) as pinned:
         yield from clashes(watch_for_pins(addresses, requests, pinned, space))
         yield from ((number, PINNED) for number in pinned)
@@ -144,8 +144,8 @@ def _clashes_and_pins(
 def clashes(addresses: Iterable[Address]) -> Iterator[Flag]:
     """Flag the full captures that share urlkey and second with another body.
 
-    Needs `addresses` sorted.  A capture that takes no part counts as another body, since
-    nobody compared it; a revisit does, unless it declares a digest of this one.
+    Needs `addresses` sorted.  A capture that takes no part counts as another body, since it
+    was not compared; a revisit does, unless it declares a digest of this one.
     """
     previous: Address | None = None
     shared: _SharedAddress | None = None

@@ -192,7 +192,7 @@ def _meant(same: _Captures, request: PinRequest) -> Iterator[str]:
 
 
 def _in_second(captures: _Captures, second: str) -> Iterator[int]:
-    """All captures of one second: which of them a tool would take, nobody knows."""
+    """All captures of one second: which of them a tool would take is unknown."""
     start = bisect_left(captures, (second, -1))
     end = bisect_right(captures, (second, _AFTER_ALL))
     yield from (number for _, number in captures[start:end])

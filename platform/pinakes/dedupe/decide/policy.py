@@ -20,7 +20,7 @@ general ones come first; without one, every duplicate becomes a revisit.
     off = true                      all stay full
 
 Ages are counted in whole periods since 1970-01-01: a copy refers to an original of its own period.
-So whether two captures may refer to each other is told by these two alone, in any order, on any
+So whether two captures may refer to each other depends on these two alone, in any order, on any
 number of machines.
 """
 

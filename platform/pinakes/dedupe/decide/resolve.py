@@ -1,4 +1,4 @@
-"""`resolve`: tell unequal bodies of one digest apart, by comparing them.
+"""`resolve`: distinguish unequal bodies of one digest, by comparing them.
 
 Each digest's bodies are compared with one representative per content found so far, and
 numbered: the hash extension.  A digest with one capture costs nothing.
@@ -58,7 +58,7 @@ def resolve_lines(
     be readable.  Where lines have a second digest (`trust.second_digest`), captures that are
     equal in it and unequal in the first are read, and are collisions if it is so.
     `compare` reads bodies, if given, but those of digests with very many captures.
-    `comparing` is told how far that is.
+    `comparing` gets how far that is.
 
     Extensions count contents in order of the file and offset of their first capture, so
     that they do not depend on the order of the lines.  Memory: a few times `space`, and
@@ -152,7 +152,7 @@ def _compare_bodies(
 
 
 def _measured(entries: Iterable[_Placed], comparing: Comparing) -> Iterator[_Placed]:
-    """The same; when all have been drawn, which is before one is compared, tells their size."""
+    """The same; when all have been drawn, which is before one is compared, reports their size."""
     total = 0
     for entry in entries:
         total += entry[-1].length

@@ -32,7 +32,7 @@ class ShuffledBody(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """Where a body lies in the temporary file, or why there is none."""
+    """Where a body is in the temporary file, or why there is none."""
 
     offset: int
     size: int
@@ -64,7 +64,7 @@ class ShuffledBodies:
             self._settle()
 
     def drop(self, line: ManifestLine) -> None:
-        """Nobody will ask for this line's body again."""
+        """This line's body will not be asked for again."""
         place = place_of(line)
         if self._arriving is not None and place == place_of(self._arriving.line):
             self._dropped = True

@@ -2,11 +2,11 @@
 
 A strong digest (SHA-256, SHA-512) of the stored body decides, where the second digest that landing
 took anyway (SHA-1) says the same of two captures.  Where the two disagree, and for a seeded sample
-of the digests, bytes are compared as if nobody trusted anything.
+of the digests, bytes are compared as if no digest were trusted.
 
-Captures that are equal in their second digest alone: either somebody has made two bodies of one
+Captures that are equal in their second digest alone: either a person has made two bodies of one
 SHA-1, or a declared digest is of something else than the stored body (another framing, a lie).
-The bodies tell: each is read and hashed.
+The bodies decide: each is read and hashed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Trust:
 
 
 def is_strong(digest: str) -> bool:
-    """Whether nobody can make two bodies of this digest."""
+    """Whether no one can make two bodies of this digest."""
     return digest.startswith(STRONG_ALGORITHMS)
 
 
@@ -82,7 +82,7 @@ def second_digest(line: ManifestLine) -> str | None:
 
 
 class SecondDigests:
-    """Notes lines, and tells of collisions among them; a context manager.
+    """Notes lines, and reports collisions among them; a context manager.
 
     Memory: `space`, and `MOST_READ` lines.
     """
@@ -100,7 +100,7 @@ class SecondDigests:
         self._noted.close()
 
     def note(self, line: ManifestLine) -> None:
-        """Take a line; those of one digest one behind the other."""
+        """Take a line; those of one digest one after the other."""
         second = second_digest(line)
         if second is not None and (second, line.digest) != self._last:
             self._last = (second, line.digest)

@@ -1,6 +1,6 @@
 """Full records that references may mean in files that are not compared.
 
-Such files are read, wholly or in part, or an index (CDX or CDXJ) tells of them.
+Such files are read, wholly or in part, or an index (CDX or CDXJ) describes them.
 """
 
 from __future__ import annotations

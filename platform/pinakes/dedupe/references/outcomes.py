@@ -123,8 +123,8 @@ def _judge_proof(revisit: Revisit, found: list[Full]) -> str | None:
     """By those of these records that have the revisit's digest; None where none has it.
 
     One that is damaged, or not what it declares, may have had it where it declares none, or one of
-    another algorithm.  One of ours carries the digest as its original declares it, whatever its
-    writer hashed: by that alone it is in `UNPROVEN`.
+    another algorithm.  One of ours carries the digest as its original declares it, even if the
+    original's writer hashed something else: by that alone it is in `UNPROVEN`.
     """
     proofs = {
         full.proof
@@ -170,7 +170,7 @@ def may_be_elsewhere(revisit: Revisit, outcome: str) -> bool:
 
 def judge_by_id(revisit: Revisit, found: list[Full]) -> str:
     """Of a revisit that names nothing but a record id; `found` are the full records that have it,
-    of whatever URI."""
+    of any URI."""
     standing = [full for full in found if full.stays]
     if not standing:
         return "gone"
@@ -186,7 +186,7 @@ def judge_by_id(revisit: Revisit, found: list[Full]) -> str:
 def judge_others(revisit: Revisit, found: list[Full], same_uri: list[Full]) -> str:
     """Of a revisit that stays: is what it may have meant before still there?
 
-    `same_uri` are records of the URI it refers to, at whatever second: replay tools fall
+    `same_uri` are records of the URI it refers to, at any second: replay tools fall
     back on those with its digest.  Where none is known to be meant, those count whose digests
     are of another algorithm: at the place that it names, else of its URI.
     """

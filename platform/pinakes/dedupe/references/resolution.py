@@ -1,6 +1,6 @@
 """Which references resolve: full records and references to them, joined by sorting.
 
-Memory is bounded, whatever the collection's size.  A reference that
+Memory is bounded, for any size of the collection.  A reference that
 we wrote resolves to one full record: that of its target URI and second, with its
 record id, its digest as written, and the body that the replaced record had.  Of one
 that others wrote only the header is known: it resolves to a full record of that URI
@@ -64,7 +64,7 @@ class Reference(NamedTuple):
 
 
 def reference_of(revisit: Revisit, outcome: str) -> Reference:
-    """What to tell of a revisit."""
+    """What to report of a revisit."""
     uri = revisit.uri or revisit.own_uri or ""
     return Reference(revisit.file, revisit.ordinal, uri, revisit.second or "", outcome)
 
@@ -77,7 +77,7 @@ class UnprovenCounts(NamedTuple):
 
 
 class Resolution:
-    """Collects what is found, as `FoundReferences`, then tells of each reference; a context
+    """Collects what is found, as `FoundReferences`, then reports on each reference; a context
     manager."""
 
     def __init__(self, *, space: SortSpace = _SPACE) -> None:
@@ -133,7 +133,7 @@ class Resolution:
             yield self._names[number], stretches
 
     def add_damaged(self, stretch: RecordStretch) -> None:
-        """The full records of this stretch are damaged, whatever was said of them."""
+        """The full records of this stretch are damaged, even if they were said to be whole."""
         self._damaged.add(stretch)
 
     def outcomes(self) -> Iterator[Reference]:
@@ -156,7 +156,7 @@ class Resolution:
             yield from judge_references(one.entry for one in found)
 
     def _find_ids(self) -> None:
-        """The records whose ids are asked for, of whatever URI."""
+        """The records whose ids are asked for, of any URI."""
         for found in self._ids.values():
             found.clear()
         for one in with_damage(self._found, self._damaged) if self._ids else ():
@@ -211,7 +211,7 @@ class Resolution:
             self._bodies[digest] = min(second, self._bodies.get(digest, second))
 
     def unproven(self) -> UnprovenCounts:
-        """The revisits of ours of which the digests do not tell whether their originals have their
+        """The revisits of ours of which the digests do not show whether their originals have their
         bodies.  `add_proof` says of each.  Memory: those, and what they refer to.
         """
         self._find_ids()

@@ -38,7 +38,7 @@ _ENTRY_BYTES = 900
 
 
 def uri_of(revisit: Revisit) -> str | None:
-    """Among whose full records the original is looked for; None: among nobody's."""
+    """The URI among whose full records the original is looked for; None: there is none."""
     return revisit.own_uri if revisit.uri is None else revisit.uri
 
 
@@ -159,7 +159,7 @@ class RecordStretch(NamedTuple):
     """0: none that was added."""
     start: int = 0
     end: int = 0
-    """0: nobody asks where in the file the record is."""
+    """0: where in the file the record is does not matter."""
 
 
 NOWHERE = RecordStretch()

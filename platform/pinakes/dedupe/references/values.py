@@ -32,7 +32,7 @@ class FoundReferences(Protocol):
         ...
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
-        """A revisit; `body` is what its original's must be (SHA-256), None where nobody knows."""
+        """A revisit; `body` is what its original's must be (SHA-256), None where it is unknown."""
         ...
 
 
@@ -60,7 +60,7 @@ def indexed_full(
     *,
     proof: str = WHOLE,
 ) -> tuple[str | None, Full]:
-    """The same of a full record as its header or an index tells of it: `digest` as it is looked up
+    """The same of a full record as its header or an index describes it: `digest` as it is looked up
     by."""
     full = Full(
         id=record_id,

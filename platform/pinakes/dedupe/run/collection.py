@@ -96,7 +96,7 @@ class Collection:
         return entry.facts.size if entry is not None and entry.facts is not None else 0
 
     def survey(self, advance: Advance = no_advance) -> DuplicateSurvey:
-        """What one pass over the sidecars tells; made when it is first asked for.
+        """What one pass over the sidecars shows; made when it is first asked for.
 
         `advance` is called for each file: half of its size, as `lines` reads it again.
         """

@@ -48,7 +48,7 @@ class RewritingTask(NamedTuple):
     pairs: list[Pair]
     """Its duplicates, as they were decided on."""
     lines: list[ManifestLine]
-    """The same, each original where it lies now."""
+    """The same, each original where it is now."""
     size: int
     """How far it advances the run."""
     takes_bytes: int

@@ -165,7 +165,7 @@ class FilesRun:
         step = files_step(3) if output is not None else COUNTING
         progress.begin(step, self._size_of_readable())
         duplicates = Duplicates.read(self._manifest, self._files)
-        # Opened anew: what is relied on is read when it is written, and not from a window.
+        # Opened again: what is relied on is read when it is written, and not from a window.
         originals = self._stack.enter_context(ArchiveFiles())
         writer = RevisitWriter(
             OriginalReader(originals, duplicates.places).find,

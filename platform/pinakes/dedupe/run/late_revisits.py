@@ -1,10 +1,10 @@
-"""Revisits that landed late, and refer to records that have become revisits meanwhile.
+"""Revisits that landed late, and refer to records that have become revisits since then.
 
 A crawler that deduplicates by itself may refer to a capture that an earlier run of ours
 has replaced.  A revisit never refers to a revisit: the target becomes a full record again,
 in a new generation of its file, and is pinned, before anything else is decided.  So does
 a revisit of ours whose original cannot be addressed any more, since another body of its
-urlkey and second has landed; what becomes of it is decided anew.
+urlkey and second has landed; what becomes of it is decided again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class LateRevisits:
     def restore_targets(self, collection: Collection) -> int:
         """Make every such target a full record; return how many there were.
 
-        Those whose originals a purge has taken away, as it was told, stay as they are.
+        Those whose originals a purge has taken away, as it was asked to, stay as they are.
 
         Raises:
             UnresolvedReference: where one cannot be: nothing of its file is changed.

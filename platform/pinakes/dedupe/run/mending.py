@@ -55,7 +55,7 @@ class Mender:
             Conflict: another process works on it.
         """
         if read_current(self._act.rows, entry).why == ACCEPTED:
-            # Its sidecar tells of the damaged records as they are, not as they landed.
+            # Its sidecar describes the damaged records as they are, not as they landed.
             raise InputRefused(
                 "not mended: its damage was accepted; `pinakes fsck --quarantine` lists that, and "
                 "`--undo ID` takes it back",
@@ -122,7 +122,7 @@ def _mended(
 ) -> Pieces:
     """The current generation with the old one's records at the places of these ordinals.
 
-    What lies between such a record and the next one, as the end of a damaged one, is left out.
+    What is between such a record and the next one, as the end of a damaged one, is left out.
     """
     size = source.size
     at = 0

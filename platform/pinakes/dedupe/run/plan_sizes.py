@@ -1,7 +1,7 @@
 """What `dedupe --plan` counts besides savings: disk until old generations are dropped, and captures
 of one entity in other chunks.
 
-    archive files   new generations, beside the old ones
+    archive files   new generations, next to the old ones
     sidecars        theirs
     rows            locations of captures of rewritten files, marks of revisits, pins of originals
     run files       decisions, in STORE/runs until the run has ended
@@ -103,7 +103,7 @@ class ExtraDisk:
         saving: int,
         revisits: Sequence[tuple[ManifestLine, SidecarRow]],
     ) -> None:
-        """A file that is written anew, with the records that become revisits in it."""
+        """A file that is rewritten, with the records that become revisits in it."""
         self.archive_files += size
         self.saving += saving
         self.sidecars += sidecar_size

@@ -119,7 +119,7 @@ class Remaining:
     def _without_altered(self, lost: Iterator[Lost], source: Source) -> Iterator[Lost]:
         """Those but of bodies that are not as they landed, where only the sidecar says so.
 
-        Of the record that the sidecar names alone: what lies there of another file is lost.
+        Of the record that the sidecar names alone: what is there of another file is lost.
         """
         landed: dict[int, SidecarRow] | None = None
         for one in lost:

@@ -1,7 +1,7 @@
 """Which files a run rewrites, in which order and batches, and what is noted of each.
 
-Batches are bounded by `--max-extra-bytes`: a file's old generations lie beside its current one
-until they are dropped.  What that takes is counted as it lies in the archive, whichever run wrote
+Batches are bounded by `--max-extra-bytes`: a file's old generations stay next to its current one
+until they are dropped.  What that takes is counted as it is in the archive, whichever run wrote
 it; so a run that was killed, and the next one of a collection, go on with the same count.
 """
 
@@ -41,7 +41,7 @@ from .tasks import Executors, RewritingTasks, require_valid
 _ROWS = 1000
 _WAVE_BYTES = 1 << 40
 """At most so much is written by tasks before it is made current."""
-# What a revisit takes, about: where a file would save too little is told before it is written.
+# What a revisit takes, about: that a file would save too little is known before it is written.
 _REVISIT_BYTES = 700
 
 
@@ -248,7 +248,7 @@ class RewritingRun:
         return None, size
 
     def _relocated(self, task: RewritingTask) -> RewritingTask:
-        """The file, with each original where it lies now: its old place may be dropped.
+        """The file, with each original where it is now: its old place may be dropped.
 
         One that was moved is named by its stored file, and not by its identity.
         """

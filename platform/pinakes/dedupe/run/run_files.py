@@ -55,7 +55,7 @@ class RunFiles:
     def write_decided(self, lines: Iterable[ManifestLine], counts: Mapping[str, object]) -> None:
         """Keep the duplicates among these lines; `counts` may fill while they are drawn."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Keys are those of the lines beside them.
+        # Keys are those of the lines next to them.
         (self.folder / ORIGINAL_KEYS).unlink(missing_ok=True)
         with written_aside(self.folder / DECIDED) as file:
             for line in lines:
@@ -100,7 +100,7 @@ class RunFiles:
         return {name: stored for name, stored in self.generations().items() if stored != name}
 
     def write_validation(self, discrepancies: Iterable[Mapping[str, object]]) -> int:
-        """Keep what validation found amiss; how much that is."""
+        """Keep what validation found wrong; how much that is."""
         path = self.folder / VALIDATION
         count = 0
         with path.open("w", encoding="utf-8") as file:

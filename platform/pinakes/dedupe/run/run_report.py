@@ -1,4 +1,4 @@
-"""What a run of `dedupe` is asked for, and what it tells: step by step, and at its end."""
+"""What a run of `dedupe` is asked for, and what it reports: step by step, and at its end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WANTS_ROOM = "max-extra-bytes"
 
 
 class DedupeProgress(Protocol):
-    """What a run tells of how far it is; totals and counts are bytes of archive files."""
+    """How a run reports how far it is; totals and counts are bytes of archive files."""
 
     def begin(self, step: str, total_bytes: int) -> None:
         """The step before is done, and another begins."""
@@ -44,7 +44,7 @@ class DedupeProgress(Protocol):
 
 
 class Unwatched:
-    """Nobody looks on."""
+    """No one watches."""
 
     def begin(self, step: str, total_bytes: int) -> None:
         pass

@@ -58,7 +58,7 @@ class CollectionRuns:
     """Runs over collections of one pair of stores.  Not for several threads.
 
     `software` is noted with each; `old` are the generations that they may drop, if any.
-    `watched()` is entered for the length of a run, and gets its progress; `on_resumed` is told the
+    `watched()` is entered for the length of a run, and gets its progress; `on_resumed` gets the
     name of a run that goes on.
     """
 
@@ -87,7 +87,7 @@ class CollectionRuns:
                 wanted = self._wanted(act, request)
                 report = self._execute(act, wanted)
                 if not report.is_complete:
-                    # Another run would decide anew, and find what a process that died published.
+                    # Another run would decide again, and find what a process that died published.
                     act.leave()
                 elif report.is_stopped:
                     act.conclude(STOPPED)
@@ -152,9 +152,9 @@ class StoreRun:
         self._tasks = executors.tasks(act, request, files) if executors.tasks else None
 
     def execute(self, progress: DedupeProgress = UNWATCHED) -> DedupeReport:
-        """Do what is left to do of this run; its lease is kept meanwhile.
+        """Do what is left to do of this run; its lease is kept while it runs.
 
-        Raises Conflict where somebody has taken this run for a dead one.
+        Raises Conflict where another process has taken this run for a dead one.
         """
         act, progress = self._act, _KeptLease(self._act, progress)
         report = DedupeReport(act.name)
@@ -171,7 +171,7 @@ class StoreRun:
             )
             act.at("noted as decided on")
             self._files.write_json(GENERATIONS, collection.generations())
-        # Decisions speak of places; those of files moved meanwhile are in the old generation.
+        # Decisions speak of places; those of files moved since then are in the old generation.
         current = collection.generations()
         generations = self._files.generations()
         collection.as_of(generations)
@@ -186,7 +186,7 @@ class StoreRun:
             keys = pinned_originals(act, collection, self._files.read_decided(), progress.advance)
             self._files.write_original_keys(key for _, key in sort_outside_memory(keys))
         act.at("pinned")
-        # Opened anew: what is relied on is read when it is written, and not from a window.
+        # Opened again: what is relied on is read when it is written, and not from a window.
         with collection.open_files() as originals:
             total_bytes = report.decisions.get(_TO_REWRITE)
             progress.begin(store_step(4), total_bytes if isinstance(total_bytes, int) else 0)
@@ -292,6 +292,6 @@ class _KeptLease:
         self._progress.begin(step, total_bytes)
 
     def advance(self, count: int) -> None:
-        """Raises Conflict where somebody has taken this run for a dead one."""
+        """Raises Conflict where another process has taken this run for a dead one."""
         self._act.keep()
         self._progress.advance(count)

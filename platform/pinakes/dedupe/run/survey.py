@@ -1,8 +1,8 @@
-"""Sidecars as manifest lines, and one pass over them for what no capture tells of itself.
+"""Sidecars as manifest lines, and one pass over them for what no capture shows by itself.
 
     settled   an earlier run made it an original, and references to it are written
-    late      it landed behind a later capture of its content
-    wanted    a revisit of ours that a revisit of somebody else refers to, or whose original
+    late      it landed after a later capture of its content
+    wanted    a revisit of ours that a revisit of another writer refers to, or whose original
               cannot be addressed any more: another body of its urlkey and second has landed
 
 Captures land at one time, as dedupe sees it, where the same run is the first to decide on
@@ -38,7 +38,7 @@ _NUMBER_BYTES = 40
 def landed_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
     """The line of one record as it landed; None for what is no capture.
 
-    One that is a revisit of ours now is told by its copy number; no other has one.
+    One that is a revisit of ours now is recognised by its copy number; no other has one.
     """
     if not row.is_replaced:
         return stored_line(row, archive_file)
@@ -208,7 +208,7 @@ def _lines(
 
 
 def late_arrivals(arrivals: Iterable[Arrival]) -> Iterator[int]:
-    """The numbers of the captures that landed behind a later one of their content."""
+    """The numbers of the captures that landed after a later one of their content."""
     ordered = sort_outside_memory(arrivals, item_bytes=lambda _: _ARRIVAL_BYTES)
     for _, copies in groupby(ordered, key=attrgetter("content")):
         latest_before: tuple[str, str, int] | None = None

@@ -41,7 +41,7 @@ class RewritingTasks(WritingTasks[RewritingTask, RefsCount], Protocol):
         ...
 
     def validate(self, wave: str) -> Iterator[Discrepancy]:
-        """Read what `write` has left once more, beside the files as they are; what is amiss.
+        """Read what `write` has left once more, together with the files as they are; what is wrong.
 
         Every record is compared, and every reference followed to its original's body.
         """
@@ -79,9 +79,9 @@ HERE = Executors()
 def require_valid(
     noted: NotedWave, tasks: RewritingTasks, files: RunFiles, at: Callable[[str], None]
 ) -> None:
-    """Have a wave validated, unless it was; one that is wrong is written anew, next time.
+    """Have a wave validated, unless it was; one that is wrong is written again, next time.
 
-    Raises DigestMismatch where anything is amiss.
+    Raises DigestMismatch where anything is wrong.
     """
     if noted.is_valid:
         return

@@ -2,7 +2,7 @@
 
 Asks `raw_proof` whether an archive file as it is gives back every byte of what it was; then
 walks both, side by side, paired by ordinal.  Where bytes differ, the walk names the record:
-what was not rewritten is equal in its inflated bytes, those between and behind records
+what was not rewritten is equal in its inflated bytes, those between and after records
 included; what was, gives back its header and HTTP head byte for byte.  A reference leads to
 an earlier full record whose stored body has the same SHA-256.  Restoring is the same walk the
 other way round.
@@ -143,7 +143,7 @@ def compare_files(
 
 def _stretches(source: Source, digests: Sequence[str]) -> Iterator[FileStretch]:
     """Every item with where the next one begins; memory of two records."""
-    # A second window: one that went back for the bytes behind a record would be read
+    # A second window: one that went back for the bytes after a record would be read
     # again and again.
     window = source.again()
     previous: Item | None = None
@@ -202,7 +202,7 @@ class _Pairs:
     def _reads_damage(self, old: FileStretch, new: FileStretch) -> bool:
         """Whether bytes that are as they were are damaged, and read otherwise.
 
-        Where a cut member ends, and what can be read of it, depends on the bytes behind it.
+        Where a cut member ends, and what can be read of it, depends on the bytes after it.
         """
         return self._proven and is_damaged(old.item) and is_damaged(new.item)
 

@@ -46,7 +46,7 @@ class Validation:
 
     @property
     def open_discrepancies(self) -> list[Discrepancy]:
-        """Those that nobody accepted."""
+        """Those that no one accepted."""
         accepted = {(a["file"], a["ordinal"], a["code"]) for a in self.accepted}
         return [
             d
@@ -70,7 +70,7 @@ class Folder:
 
 
 def archive_folder(folder: Path) -> Folder:
-    """What lies below a folder; hidden files and `superseded*` folders are passed over.
+    """What is below a folder; hidden files and `superseded*` folders are passed over.
 
     Raises:
         ConfigError: where the folder is none, or two files differ by suffix alone.
@@ -117,7 +117,7 @@ def sort_out(names: Iterable[str], folder: str) -> Folder:
 
 
 def not_compared(before: Folder, after: Folder) -> list[str]:
-    """What lies in either folder and is no archive file by its name."""
+    """What is in either folder and is no archive file by its name."""
     return sorted({*before.others, *after.others})
 
 

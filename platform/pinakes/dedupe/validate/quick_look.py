@@ -1,7 +1,7 @@
 """Two manifests side by side: a quick look at whether anything is missing.
 
 Reads no archive file, proves nothing of bytes, and permits nothing: what a manifest says
-of a record is what somebody once read there.
+of a record is what a process once read there.
 
 An ARC file and the WARC file that it was converted to write the same captures differently: the
 date as digits, and a URI that is none as it was.  Dates are compared as instants, and URIs of

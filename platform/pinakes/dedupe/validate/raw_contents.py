@@ -1,4 +1,4 @@
-"""What the members and records of an archive file hold, one behind the other."""
+"""What the members and records of an archive file hold, one after the other."""
 
 from __future__ import annotations
 

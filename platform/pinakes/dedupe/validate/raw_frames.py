@@ -5,7 +5,7 @@ reader.
     block       3 bytes: last 1 bit, type 2 bits, size 21 bits | content
     skippable   5x 2A 4D 18 | size, 4 bytes | anything; the first of a file is its dictionary, if 5D
 
-A frame is taken block by block: what one gives is bounded, whatever it declares.
+A frame is taken block by block: what one gives is bounded, regardless of what it declares.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Frames:
         """How far the blocks of a frame lead that cannot be read, and whether it ends there.
 
         It does if another follows, or nothing.  One byte of the four that it begins with may be
-        another: somebody may yet mend it.
+        another: it may yet be mended.
         """
         start = bytes(self._source.view(offset, _HEADER_BYTES))
         if sum(map(int.__eq__, start, MAGIC)) < len(MAGIC) - 1:

@@ -4,7 +4,7 @@
     after   equal   equal   equal         equal              a revisit: what it replaced is there
 
 Walks both files side by side by what they are made of (RFC 1952 members, plain records,
-whatever else) and compares all bytes, inflated, in order; a revisit of ours stands for the
+anything else) and compares all bytes, inflated, in order; a revisit of ours stands for the
 header it replaced, its block, and a body that fits its checksum.  Shares nothing with the
 reader, or with what writes, but the inflater: what they both misunderstand is seen here.
 That a reference leads to that body is asked elsewhere (`resolution`), unless the SHA-256 of
@@ -53,7 +53,7 @@ class RawProof(NamedTuple):
     """Whether a file gives another back, and whether readers must be asked, too.
 
     `difference` is the first place where it does not.  `behind_damage`: there are other bytes
-    behind a stretch that is neither member nor record.  How far a reader takes that to reach may
+    after a stretch that is neither member nor record.  How far a reader takes that to reach may
     depend on them.  `holds_revisits`: records of one are revisits in the other, and their bodies
     come back by a checksum alone.
     """
@@ -67,7 +67,7 @@ def compare_raw(before: Source, after: Source, bodies: Sequence[str] | None = No
     """Whether `after` gives `before` back, byte for byte.
 
     Either may hold revisits for full records of the other.  `bodies`: those of `after` stand for
-    bodies of these SHA-256 (hex), in order; None: whatever has their checksum.  Memory: members of
+    bodies of these SHA-256 (hex), in order; None: any that have their checksum.  Memory: members of
     up to 8 MiB, twice.  Cost: `before` is inflated once, `after` where its bytes are others; a
     larger member that was rewritten twice.
     """

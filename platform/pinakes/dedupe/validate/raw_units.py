@@ -45,7 +45,7 @@ PIECE_BYTES = 1 << 16
 HEADER_BYTES = 1 << 18
 OVERLAP_BYTES = 16
 _KEPT_BYTES = 8 << 20
-# What may be read in vain beside the file's own size: beyond it, the rest is one unit.
+# What may be read in vain in addition to the file's own size: beyond it, the rest is one unit.
 _IN_VAIN_BYTES = 1 << 26
 
 Inflate = Callable[[Source, int], Iterator[tuple[bytes, int]]]
@@ -68,7 +68,7 @@ class Units:
     """What a file is made of, from any of its units on.
 
     A member is one only if it inflates whole, by its checksum; a plain record, if two line ends
-    close it where it says that it ends.  What lies before the next of them is a unit, too.
+    close it where it says that it ends.  What is before the next of them is a unit, too.
     """
 
     def __init__(self, source: Source, inflate: Inflate) -> None:

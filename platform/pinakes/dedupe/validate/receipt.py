@@ -1,4 +1,4 @@
-"""The receipt of a validation, which permits a commit; and what somebody accepted.
+"""The receipt of a validation, which permits a commit; and what a person accepted.
 
 The receipt is JSON: name, size and SHA-256 of both sides of every file, how the
 references fared, every discrepancy, who accepted which and why, and the verdict.

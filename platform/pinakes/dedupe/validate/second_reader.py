@@ -61,7 +61,7 @@ class WarcioReader:
         file.seek(record.offset)
         try:
             return _seen(file) != _expected(record)
-        except Exception:  # noqa: BLE001  whatever it raises, it could not read the record
+        except Exception:  # noqa: BLE001  any exception: it could not read the record
             return True
 
     def _open(self, name: str) -> BinaryIO:

@@ -3,7 +3,7 @@ apart that several records share.
 
 Whole-file compression and some crawlers put several records into one member.  To replace one of
 them the member is inflated once and each record gets a member of its own.  The checksum of its
-content proves that nothing between, behind or in the records was passed over.
+content proves that nothing between, after or in the records was passed over.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FileStretch(NamedTuple):
     """An item of an archive file, and where the next one begins.
 
     Where that one shares its member, `end` is the member's.  `window` is of the item's
-    file, and nobody else's.
+    file, and used by nothing else.
     """
 
     window: Source
@@ -65,7 +65,7 @@ def fills_member(stretch: FileStretch) -> bool:
     """Whether header, block and two line ends are all that the record's member holds.
 
     True of a record that shares its member: others are in it, too.  False where only inflating
-    tells.
+    shows it.
     """
     record = stretch.item
     if not isinstance(record, Record) or not _is_compressed(stretch):
@@ -83,8 +83,8 @@ def fills_member(stretch: FileStretch) -> bool:
 def holds_only(source: Source, offset: int, length: int, *, crc32: int, size: int) -> bool:
     """Whether compressed members at that place hold only this many bytes, of this checksum.
 
-    A revisit gives back its record and two line ends.  Further line ends are allowed behind a
-    record, so no finding tells of them.
+    A revisit gives back its record and two line ends.  Further line ends are allowed after a
+    record, so no finding reports them.
     """
     compression = compression_at(source, offset)
     if compression is None or compression.passes_over_bytes(source, offset, offset + length):
@@ -107,7 +107,7 @@ def equal_contents(old: FileStretch, new: FileStretch) -> bool:
 
 
 def equal_tails(old: FileStretch, new: FileStretch) -> bool:
-    """Whether the same lies between the record's end and the next item.
+    """Whether the same is between the record's end and the next item.
 
     In an uncompressed file that is the two closing line ends, in a compressed one
     nothing, or members without content.
@@ -165,7 +165,7 @@ def cut_apart(
     """The records of the member at `offset`, each in a member of its own; rewound.
 
     `replace` gives a record's new bytes, closing line ends included, or None to keep it;
-    it is called for each in order.  Beyond 16 MiB the result lies in a temporary file.
+    it is called for each in order.  Beyond 16 MiB the result is in a temporary file.
 
     Raises:
         Unwritable: `member-odd`, where the records do not add up to the member's content.
@@ -200,7 +200,7 @@ def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def is_damaged(item: Item) -> bool:
-    """Whether the reader found anything amiss with it but that it shares a member."""
+    """Whether the reader found anything wrong with it but that it shares a member."""
     if not isinstance(item, Record):
         return True
     return any(finding.code not in _CRC_FINDINGS for finding in item.findings)
@@ -223,14 +223,14 @@ def equal_inflated(
 
 
 def check_http_head(full: Record, revisit: Record) -> Iterator[str]:
-    """Where the body begins that the reference is to lead to; no proof on bytes can tell."""
+    """Where the body begins that the reference is to lead to; no proof on bytes can show it."""
     head = full.http.raw if full.http is not None else b""
     if b"".join(revisit.chunks()) != head:
         yield "http-head"
 
 
 def check_replaced(stretch: FileStretch, full: Record, revisit: Record) -> Iterator[str]:
-    """What a revisit does not give back of a full record, which lies in `stretch`, alone or not."""
+    """What a revisit does not give back of a full record, which is in `stretch`, alone or not."""
     crc = whole_crc32(full)
     try:
         if restore_header(revisit.header) != full.header.raw:

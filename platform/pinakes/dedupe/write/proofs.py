@@ -43,7 +43,7 @@ _CLOSING_BYTES = 4
 class WholeRecord(NamedTuple):
     """What was read of a record; `rest_crc32` as `RecordHead` has it.
 
-    `shared_to` is where the members end in which it lies that hold other records, too, or of
+    `shared_to` is where the members that hold it end, if they hold other records, too, or of
     which it takes several: whether these inflate whole is still to be asked (`inflates`).
     """
 
@@ -205,7 +205,7 @@ def require_given_back(before: Source, after: Source) -> None:
 def require_revisits(before: Source, after: Source, bodies: Sequence[str]) -> None:
     """The same; each body left out has the SHA-256 of its original's: `bodies`, in order.
 
-    And behind damage, every record is still read.
+    And after damage, every record is still read.
     """
     proof = compare_raw(before, after, bodies)
     _require_bytes(before, proof)

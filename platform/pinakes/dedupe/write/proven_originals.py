@@ -50,7 +50,7 @@ FindOriginal = Callable[[ManifestLine], KnownOriginal]
 
 
 class Unproven(Unwritable):
-    """The record stays full, and somebody should look at what `problem` names."""
+    """The record stays full, and a person should look at what `problem` names."""
 
     def __init__(self, reason: str, problem: PinakesError) -> None:
         super().__init__(reason)
@@ -102,7 +102,7 @@ def _name_the_other(source: Source, line: ManifestLine, original: KnownOriginal)
 
     Raises:
         MalformedRecord: the duplicate is damaged.
-        Unproven: the original is, or the manifest is wrong: nothing tells which.
+        Unproven: the original is, or the manifest is wrong: nothing shows which.
     """
     place = line.offset, line.length
     whole = read_whole(source, *place, inner_offset=line.inner_offset)
@@ -118,7 +118,7 @@ def _name_the_other(source: Source, line: ManifestLine, original: KnownOriginal)
 
 
 def original_place(line: ManifestLine) -> Place:
-    """Where the original of a line lies that names one."""
+    """Where the original of a line is, if it names one."""
     return line.original_file or "", line.original_offset or 0, line.original_inner_offset
 
 

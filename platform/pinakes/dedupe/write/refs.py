@@ -1,4 +1,4 @@
-"""`refs`: write an archive file anew with its duplicates as revisits.
+"""`refs`: rewrite an archive file with its duplicates as revisits.
 
 Takes the manifest lines that `process` decided on, by file and offset.  Trusts no
 manifest: a record is replaced only if header, place and checksum still say that it is
@@ -121,7 +121,7 @@ class RevisitWriter:
         `lines` are this file's, in order of offset; only those with a copy number above
         1 matter.  `count` is filled on the way.
         """
-        # Each file anew: a book learns only so many shapes.
+        # Again for each file: a book learns only so many shapes.
         self._shapes = ShapeBook()
         duplicates = (line for line in lines if line.is_duplicate)
         # Told where each begins: what a file begins with may be damaged, or of another kind.

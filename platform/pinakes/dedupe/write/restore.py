@@ -184,7 +184,7 @@ class _Restorations:
     def restore_shared(
         self, source: Source, first: Record, count: RestoreCount
     ) -> Iterator[Replacement]:
-        """A member that somebody put several records into: each in one of its own."""
+        """A member into which its writer put several records: each in one of its own."""
         done = RestoreCount()
 
         def anew(record: Record) -> Pieces | None:

@@ -57,14 +57,14 @@ def run_name_of(manifest: Path) -> str:
 def rewrite_to(
     place: str, target: Path, replacements: Replacements, *, check: Check = require_given_back
 ) -> None:
-    """Write the file at `place`, a path or URL, anew as `target`; the old file is not touched.
+    """Rewrite the file at `place`, a path or URL, as `target`; the old file is not touched.
 
     Where `target` is there already with just these bytes, it stays: an earlier run was
-    stopped behind it.
+    stopped after it.
 
     Raises:
         DigestMismatch: by `check`.
-        InputRefused: where the file changed meanwhile, or `target` is another file.
+        InputRefused: where the file changed while it was read, or `target` is another file.
         Conflict, StoreUnavailable: as `new_file.publish_checked`.
     Then nothing is published.
     """

@@ -33,7 +33,7 @@ _MOST_NAMED = 20
 
 
 class StatedRecord(NamedTuple):
-    """What a sidecar, or the row of a capture, tells of a record.
+    """What a sidecar, or the row of a capture, says of a record.
 
     `sha256` is that of its payload; None of a record that was not read whole.
     """
@@ -88,7 +88,7 @@ class Losses(NamedTuple):
 
 
 class RecordsBefore:
-    """The records of a stored file as its sidecar tells them; else its captures, by their rows."""
+    """The records of a stored file as its sidecar gives them; else its captures, by their rows."""
 
     def __init__(self, rows: RowStore, archive: ArchiveReader, of: SidecarOf) -> None:
         """`of` is what the sidecar must describe: the file as it was stored."""
@@ -176,7 +176,7 @@ def _take(counts: Counter[int], number: int) -> bool:
 
 
 class RowsInOrder:
-    """Rows before, drawn beside records that are read now, which may be fewer.
+    """Rows before, drawn together with records that are read now, which may be fewer.
 
     Memory: a number for each record, and the keys of originals that have another number now.
     """

@@ -66,7 +66,7 @@ class DeadActs:
         )
 
     def settled(self, entry: FileEntry) -> FileEntry | None:
-        """The file as whoever worked on it last has left it; None while a live process works on it.
+        """The file as its last process has left it; None while a live process works on it.
 
         Read again once its owner is gone: it may have ended its act between the two looks.
         """
@@ -78,7 +78,7 @@ class DeadActs:
         return None
 
     def has_changed(self, entry: FileEntry) -> bool:
-        """Whether somebody else has worked on a file, or begun to, since it was read."""
+        """Whether another process has worked on a file, or begun to, since it was read."""
         now = read_entry(self._rows, entry.archive_file)
         is_ours = now.claim is not None and now.claim.owner == self._actor.owner
         return not _is_as(entry, now) or (now.claim != entry.claim and not is_ours)
@@ -261,7 +261,7 @@ class DeadActs:
         self._take_out(entry, discard=keep)
 
     def _take_out(self, entry: FileEntry, *, discard: Callable[[str], None] | None = None) -> None:
-        """What has landed meanwhile is no leftover, and stays."""
+        """What has landed since then is no leftover, and stays."""
         held = self._claim(entry.archive_file, REMOVAL)
         act = Act(self._rows, self._archive, self._actor, held.claim.act)
         try:

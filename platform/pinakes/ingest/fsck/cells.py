@@ -3,7 +3,7 @@
     bytes ─▶ rows as they should be ─▶ sidecar
                                     ─▶ cells of `captures`, rows of `digests`, facts of the file
 
-The bytes are those that were stored: whoever calls has compared their checksum.
+The bytes are those that were stored: the caller has compared their checksum.
 """
 
 from __future__ import annotations

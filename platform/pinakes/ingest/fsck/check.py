@@ -147,8 +147,8 @@ class Fsck:
     def accept(self, file: str) -> Accepted:
         """Take the bytes that a damaged archive file has now for those on record.
 
-        `file` is its name, as landed or as stored.  Its sidecar and rows are made anew by what can
-        be read of it.  What that replaces is kept.
+        `file` is its name, as landed or as stored.  Its sidecar and rows are made again from what
+        can be read of it.  What that replaces is kept.
 
         Raises:
             InputRefused: the catalogue has no such file, or there is nothing to accept.
@@ -171,7 +171,7 @@ class Fsck:
         return self._acts.is_alive(read_lease(self._rows, crawl.facts.collection))
 
     def _check_entry(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
-        """What is wrong with it, as long as nobody else works on it."""
+        """What is wrong with it, as long as no other process works on it."""
         try:
             for finding in self._entry_findings(entry, is_hidden=is_hidden):
                 if self._acts.has_changed(entry) or self._is_being_removed(entry):
@@ -263,7 +263,7 @@ class Fsck:
             return self._unknown.judge(stored)
         if self._archive.size(file) is not None:
             return None
-        # A generation that an act was writing or deleting when it died; the act does it anew.
+        # A generation that an act was writing or deleting when it died; the act does it again.
         unneeded = file not in known or not self._is_current(file)
         what = "its file is missing"
         mend = self._keeping(name, "sidecar-alone", what) if unneeded else None
@@ -297,7 +297,7 @@ class Fsck:
         return file == read_entry(self._rows, generation_of(file).archive_file).stored_name
 
     def _is_busy(self, name: str, known: set[str]) -> bool:
-        """Whether a process works on this file now, in any generation, or has done so meanwhile."""
+        """Whether a process works on this file now, in any generation, or has done so since."""
         entry = read_entry(self._rows, generation_of(name).archive_file)
         if self._acts.is_alive(entry.claim):
             return True

@@ -1,4 +1,4 @@
-"""The cells of a capture's row as its record makes them, beside those that stand.
+"""The cells of a capture's row as its record makes them, compared with those that stand.
 
 Pure: rows go in, differences come out.
 """
@@ -25,7 +25,7 @@ from pinakes.warc.digest import format_digest
 
 _PLACE = frozenset({"offset", "length", "inner_offset"})
 _WITHDRAWN = ("target_uri", "date", "archive_file", "ordinal", "record_id", "payload_sha256")
-"""What the sidecar still tells of a capture that was withdrawn."""
+"""What the sidecar still says of a capture that was withdrawn."""
 _SHOWN = 80
 
 
@@ -98,7 +98,7 @@ def expected_cells(
     """The cells of its row that can be made of a record, which lay at `older` in generations that
     are still there; of one that was withdrawn its places alone.
 
-    Where it lay first only the row tells, if that generation was dropped.
+    Only the row says where it was first, if that generation was dropped.
     """
     current = file.current
     cells = {}

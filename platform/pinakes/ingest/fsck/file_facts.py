@@ -1,7 +1,7 @@
 """fsck of the facts in the row of one file: what its records say of them, and each other.
 
 What a landing counted is counted again.  Of a file that was rewritten since, that is only what its
-records still tell: errors, damaged stretches and compression were those of the bytes as landed.
+records still show: errors, damaged stretches and compression were those of the bytes as landed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LandedAgain:
 
 
 _OF_PACKAGE = "package-digest"
-"""An error of the package that a file came in: its own bytes do not tell."""
+"""An error of the package that a file came in: its own bytes do not show it."""
 
 
 class FileFactsCheck:
@@ -73,7 +73,7 @@ class FileFactsCheck:
     def findings(self) -> Iterator[FsckFinding]:
         """Yield what is wrong; the latter is made of the former.
 
-        What was lost, and accepted, is noted as it landed: the bytes do not tell it any more.
+        What was lost, and accepted, is noted as it landed: the bytes do not show it any more.
         """
         if self._mender.is_accepted:
             return
@@ -105,7 +105,7 @@ class FileFactsCheck:
         yield from self._check_errors()
 
     def _derived(self, counts: ActCounts | None) -> dict[str, Any]:
-        """The facts that its records tell."""
+        """The facts that its records show."""
         result = self._landed.result
         known: dict[str, Any] = {"captures": result.captures, "format": result.format}
         if self._entry.ending is None:
@@ -114,7 +114,7 @@ class FileFactsCheck:
             of_package = {k: n for k, n in self._facts.errors.items() if k == _OF_PACKAGE}
             known |= {"damaged": result.damaged, "errors": {**result.errors, **of_package}}
         elif counts is not None and self._facts.format == "none":
-            # Facts that were lost, and made anew: the count of the landing has it still.
+            # Facts that were lost, and made again: the count of the landing has it still.
             known["damaged"] = counts.counts.get("damaged", 0)
         if all(one.why in _SAME_RECORDS for one in self._generations.values()):
             known["records"] = dict(self._landed.types)

@@ -239,7 +239,7 @@ class StoredFileMender:
         return by_rows()
 
     def _changes_by(self, aside: AsideFile, before: RecordsBefore) -> Iterator[RowChange]:
-        """What makes the rows those of a sidecar that was written anew."""
+        """What makes the rows those of a sidecar that was rewritten."""
         stale = self._row_names()
         if self.is_accepted and not before.has_sidecar:
             stale.update(before.row_names())
@@ -283,7 +283,7 @@ class StoredFileMender:
     def put_right(self, cells: Sequence[CellChange], code: str, why: str) -> str | None:
         """Write these cells of captures, digests and the file itself, or delete them.
 
-        By the bytes of the file, which were read beside what is written.
+        By the bytes of the file, from which these cells were made.
         """
         with self._claim(self._entry) as held:
             self._require_sound_bytes()

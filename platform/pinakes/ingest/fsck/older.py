@@ -50,7 +50,7 @@ class OlderGenerations:
     def findings(self, *, quick: bool, full: bool) -> Iterator[FsckFinding]:
         """Yield what is wrong with generations that were replaced and not dropped yet.
 
-        Sidecars are made anew where the bytes are those on record; rows are those of the current
+        Sidecars are made again where the bytes are those on record; rows are those of the current
         generation.
         """
         for generation in range(1, self._entry.generation):
@@ -83,7 +83,7 @@ class OlderGenerations:
         return not is_accepted and how_bytes_differ(self._archive, name, facts, quick=True) is None
 
     def _make_sidecar(self, name: str, generation: int, code: str, why: str) -> str | None:
-        """Raises InputRefused where its bytes or rows do not tell what it was."""
+        """Raises InputRefused where its bytes or rows do not show what it was."""
         with self._claim(self._entry) as held:
             facts = self._generations[generation]
             problem = how_bytes_differ(self._archive, name, facts)
@@ -151,7 +151,7 @@ class OlderGenerations:
 
 
 class OlderPlaces:
-    """The places of records in an older generation, drawn beside those of the current one."""
+    """The places of records in an older generation, drawn with those of the current one."""
 
     def __init__(self, archive: ArchiveReader, name: str) -> None:
         self._ending = generation_of(name).ending

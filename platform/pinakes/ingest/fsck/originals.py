@@ -1,4 +1,4 @@
-"""Whether the originals of revisits of ours are what the sidecar says; else their bytes tell.
+"""Whether the originals of revisits of ours are what the sidecar says; else their bytes decide.
 
 The row of an original says what its record is, and is compared with its own file.  Where row and
 sidecar differ, the original is read, or looked for by what the revisit names.  Nothing is taken
@@ -125,7 +125,7 @@ class OriginalCheck:
                     return None
                 return _Original(_digests(row, record) if self._is_proven(row, record) else None)
         except (PinakesError, OSError):
-            return None  # what is wrong with it its own file tells
+            return None  # the check of its own file reports what is wrong with it
 
     def _is_proven(self, row: SidecarRow, original: Record) -> bool:
         """Whether the revisit gives back what it replaced with this body."""

@@ -1,8 +1,8 @@
-"""What the bytes of a stored file say of its records, beside what its sidecar says.
+"""What the bytes of a stored file say of its records, next to what its sidecar says.
 
-Every record is read and hashed.  A record that dedupe has replaced tells its header as landed, its
+Every record is read and hashed.  A record that dedupe has replaced shows its header as landed, its
 HTTP head, and what it refers to; that its body is its original's is checked at the original
-(`fsck_originals`).  What a tombstone stands for only the sidecar tells.
+(`fsck_originals`).  Only the sidecar says what a tombstone stands for.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _OF_BODY = (
     "skip",
     "findings",
 )
-"""What a record that was replaced does not tell of its body."""
+"""What a record that was replaced does not say of its body."""
 _OF_WITHDRAWN = ("payload_size", "sha1", "sha256", "dechunked_sha1", "dechunked_sha256")
 Counting = Callable[[Iterator[Item]], Iterator[Record]]
 """Passes the records among items on, and counts."""
@@ -82,7 +82,7 @@ def _compared(row: SidecarRow, stands: SidecarRow, run: str | None) -> ReadRow:
 
 
 class _Replaced(NamedTuple):
-    """What a revisit of ours tells of the record that it stands for."""
+    """What a revisit of ours says of the record that it stands for."""
 
     run: str
     fields: dict[str, Any]
@@ -104,7 +104,7 @@ def read_beside(
     counting: Counting,
     is_accepted: bool,
 ) -> Iterator[ReadRow]:
-    """Each record of the current generation, read, beside the row of it.  Memory: few rows.
+    """Each record of the current generation, read, together with its row.  Memory: few rows.
 
     `act_time_ms` is the time of the file's landing; `is_accepted`: damage of it was.
 
@@ -234,7 +234,7 @@ def _is_of(key: bytes, archive_file: str, ordinal: int) -> bool:
 def _as_read(row: SidecarRow, stands: SidecarRow, generation: int) -> SidecarRow:
     if generation == 1:
         return row
-    # As landed: a record that is written anew has the faults of its old place no more.
+    # As landed: a record that is rewritten has the faults of its old place no more.
     known = {} if is_tombstone_row(stands) else _taken(stands, ("findings", "skip"))
     if stands.copy_number == 1:
         known |= _taken(stands, ("hash_extension", "copy_number"))

@@ -87,7 +87,7 @@ class WantedRows:
 
     def _withdrawn_cells(self, batch: Sequence[SidecarRow]) -> dict[bytes, dict[bytes, bytes]]:
         """Of withdrawn captures, besides their place: nothing where their rows are there, since
-        those tell more than the sidecar; else what that tells, and that they were withdrawn."""
+        those say more than the sidecar; else what that says, and that they were withdrawn."""
         rows = {row.row_key: row for row in batch if row.row_key and is_tombstone_row(row)}
         if not rows:
             return {}

@@ -1,4 +1,4 @@
-"""Writes the sidecar of a stored file anew, by its bytes; what that replaces is kept."""
+"""Rewrites the sidecar of a stored file, from its bytes; what that replaces is kept."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def put_sidecar(
 def read_older_rows(
     store: RowStore, archive: ArchiveReader, archive_file: str, of: SidecarOf, *, act_time_ms: int
 ) -> Iterator[SidecarRow]:
-    """The rows of a generation that was replaced, by its bytes, and what rows still tell of it.
+    """The rows of a generation that was replaced, by its bytes, and what rows still say of it.
 
     Raises:
-        InputRefused: rows tell of a later decision.
+        InputRefused: rows show a later decision.
     """
     if of.generation == 1:
         yield from read_rows_anew(archive, of.file, act_time_ms=act_time_ms)

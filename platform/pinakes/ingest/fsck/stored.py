@@ -100,7 +100,7 @@ class StoredFileCheck:
         return self._finding("checksum", f"{problem}: {self._choices(quick=quick)}")
 
     def _choices(self, *, quick: bool) -> str:
-        """What people can do where the bytes are not those on record; a quick look tells no more
+        """What people can do where the bytes are not those on record; a quick look says no more
         of older generations than their sizes."""
         how = "may have" if quick else "still has"
         mending = f"{drop_old_words(self._facts.collection)} mends the file from it"
@@ -116,7 +116,7 @@ class StoredFileCheck:
 
     def _described_findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
         """What is wrong with sidecar and rows; once more in full, after the sidecar was made
-        anew."""
+        again."""
         finding = self._sidecar_problem()
         if finding is not None:
             yield finding
@@ -139,7 +139,7 @@ class StoredFileCheck:
         return None
 
     def _check_fully(self) -> Iterator[FsckFinding]:
-        """Once more, if the sidecar was made anew before all was compared."""
+        """Once more, if the sidecar was made again before all was compared."""
         is_new = True
         while is_new and self.account is None:
             self._mender.has_rebuilt = False
@@ -318,7 +318,7 @@ class StoredFileCheck:
         ours = [row for row in rows if row.is_replaced and row.original_key]
         keys = [row.original_key for row in ours if row.original_key]
         there = self._rows.get_rows(TABLE, keys, columns=COLUMNS) if keys else {}
-        # What cannot be read the check of its own file tells.
+        # The check of its own file reports what cannot be read.
         unread = {key for key, row in there.items() if readable_capture(row) is None}
         unread = {key for key in unread if CaptureFacts.COLUMN in there[key].cells}
         originals = {

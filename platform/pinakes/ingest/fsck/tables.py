@@ -53,7 +53,7 @@ class TablesCheck:
     """Checks the small tables of one store."""
 
     def __init__(self, rows: RowStore, is_alive: Callable[[Claim | None], bool]) -> None:
-        """`is_alive` tells whether a process holds a claim."""
+        """`is_alive` says whether a process holds a claim."""
         self._rows = rows
         self._is_alive = is_alive
         self.files: set[str] = set()
@@ -126,7 +126,7 @@ class TablesCheck:
             yield _finding("files", row.key, column, value, mend, how)
 
     def _file_cell(self, row: Row, column: bytes, facts: FileFacts | None) -> Cell | None:
-        """The cell as others of the row tell it; None where they do not."""
+        """The cell as others of the row give it; None where they do not."""
         column_1 = numbered_column(GenerationFacts, 1)
         name = decode_file_key(row.key)
         if column == column_1 and facts is not None:

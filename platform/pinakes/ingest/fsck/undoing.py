@@ -1,4 +1,4 @@
-"""Undoes a repair: puts back what it replaced, where nobody has changed it since.
+"""Undoes a repair: puts back what it replaced, where nothing has changed it since.
 
 Undoing is a repair itself, which keeps what it replaces.  It may be repeated after a kill.
 """

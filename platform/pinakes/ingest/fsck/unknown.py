@@ -1,6 +1,6 @@
 """Files of the archive that the catalogue does not know: strangers, and files whose row is lost.
 
-A stranger may be moved away.  Of a file whose row in `files` is lost, other rows still tell:
+A stranger may be moved away.  Of a file whose row in `files` is lost, other rows still show:
 captures are in it, and revisits in other files may refer to these.  It can be landed again.
 """
 
@@ -38,7 +38,7 @@ _BATCH_ROWS = 500
 
 
 class _Left(NamedTuple):
-    """What rows still tell of a file: whether it landed here, its captures, and how many of them
+    """What rows still show of a file: whether it landed here, its captures, and how many of them
     are originals of revisits of ours."""
 
     has_landed: bool
@@ -109,7 +109,7 @@ class UnknownFiles:
             if rows is not None:
                 return _Left(True, *self._count(rows, place.archive_file))
         except SIDECAR_ERRORS:
-            pass  # its records tell the same
+            pass  # its records say the same
         if place.number > 1 or self._quick:
             return None
         try:

@@ -3,7 +3,7 @@
     claim ─▶ fetch, hash ─▶ its content is ours ─▶ in the crawl's list ─▶ publish every file
           ─▶ unchanged? ─▶ show every file ─▶ list complete ─▶ out of the queue
 
-Files are published in flight, so nobody sees them, and a WACZ file that fails is taken back
+Files are published in flight, so no one sees them, and a WACZ file that fails is taken back
 whole.  Killed anywhere, the next import of it goes on: the acts of landing are resumed, and the
 rows written again are the same.
 """
@@ -136,7 +136,7 @@ class WaczImporter:
         self._at = at
 
     def import_one(self, entry: QueueEntry) -> Imported | None:
-        """Import one of the queue; None if another process has done that meanwhile.
+        """Import one of the queue; None if another process has done that already.
 
         What fails is noted in the queue, and raised.
 
@@ -380,7 +380,7 @@ class _OneImport:
     # How nothing of it stays
 
     def _take_back(self) -> None:
-        """Take back what is in flight: nobody has seen it, so nothing refers to it.
+        """Take back what is in flight: no one has seen it, so nothing refers to it.
 
         An earlier attempt, which was killed, may have left files of what it found then.
         """

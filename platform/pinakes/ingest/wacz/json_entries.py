@@ -117,7 +117,7 @@ class _Reader:
                 if not self._more():
                     raise self.wrong(f"{error.msg}") from error
                 continue
-            # A number may go on in the next piece: behind `12` with `.5`, behind `12e+` with `3`.
+            # A number may go on in the next piece: after `12` with `.5`, after `12e+` with `3`.
             if end + _LONGEST_SIGN > len(self._text) and self._more():
                 continue
             self._at = end

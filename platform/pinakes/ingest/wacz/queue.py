@@ -68,7 +68,7 @@ def queue_sources(
 
 
 class Worked(NamedTuple):
-    """What became of one of the queue; an error, where it has failed or somebody else is at it."""
+    """What became of one of the queue; an error, where it has failed or another process has it."""
 
     entry: QueueEntry
     outcome: Imported | PinakesError
@@ -85,7 +85,7 @@ def work_off(
 ) -> Iterator[Worked]:
     """Import what is queued until nothing is; those that failed once more, if `retry`.
 
-    Those that somebody else is at are looked at again, after `wait`, until they are done there,
+    Those that another process has are looked at again, after `wait`, until they are done there,
     or left.
     """
     while True:

@@ -9,7 +9,7 @@ A manifest is a multi-WACZ's, the JSON of a Browsertrix webhook, or of its API (
 It is read twice, a piece at a time: whole, before any of it is believed; then entry by entry.
 
 Sources: WACZ multi-wacz-package profile; browsertrix `models.py` (`CrawlFinishedBody`,
-`CrawlFileOut`); a path that is local and absent is looked for beside the manifest, as by `hooks`.
+`CrawlFileOut`); a path that is local and absent is looked for next to the manifest, as by `hooks`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def iter_sources(
 ) -> Iterator[WaczSource | InputRefused]:
     """Yield what a place stands for, lazily; of a manifest also what is wrong with an entry.
 
-    What is no archive file in a folder is noted in `left`, archive files that lie among WACZ
+    What is no archive file in a folder is noted in `left`, archive files that are among WACZ
     files in `beside`.
 
     Raises:

@@ -120,7 +120,7 @@ class HBaseSchemaAdmin:
         """Request a change; if no answer comes, check whether it is done, or request it again.
 
         A busy master may take longer than the time-out, and still do it; requested again
-        meanwhile, it reports that it exists, or waits.  All that may take `retry_s`, from the
+        in that time, it reports that it exists, or waits.  All that may take `retry_s`, from the
         first missing answer.
         """
         retry_s = self._connection.retry_s

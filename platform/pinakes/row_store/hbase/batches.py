@@ -18,7 +18,7 @@ BATCH_BYTES = 2_000_000
 """A call of some 3 MB has broken a framed connection (its limit counts a whole frame)."""
 
 CELL_BYTES = 32
-"""Size of a cell on the wire beside its row, column and value: field headers, lengths."""
+"""Size of a cell on the wire besides its row, column and value: field headers, lengths."""
 
 KEYS_PER_CALL = 1_000
 KEYS_TO_SHARE_OUT = 100

@@ -4,7 +4,7 @@
 
 FOLDER is in the same HDFS as HBase: a load renames files.  Everything is below one folder per load.
 HFiles may be moved by everybody, because HBase's servers run as another user; they are protected
-by a folder that others can traverse but not list, and a name in it that nobody can guess.
+by a folder that others can traverse but not list, and a name in it that no one can guess.
 
 A load may be repeated, whole or in parts: the same rows with the same timestamps are the same
 cells.  Until it ends, some rows exist and others do not.
@@ -114,7 +114,7 @@ class BulkLoad:
     def _upload(self, tables: Mapping[BulkTable, Sequence[Path]]) -> None:
         folders = [self._of(table) for table in tables]
         self._hadoop("fs", "-mkdir", "-p", *folders)
-        # Others cannot list it, so nobody learns the name; but they may traverse it.
+        # Others cannot list it, so no one learns the name; but they may traverse it.
         self._hadoop("fs", "-chmod", "711", self._folder)
         for folder, files in zip(folders, tables.values(), strict=True):
             for first in range(0, len(files), _FILES_IN_ONE_CALL):

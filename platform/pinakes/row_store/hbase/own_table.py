@@ -1,4 +1,4 @@
-"""A table beside those of the schema, for values that HBase does not store itself: the version of
+"""A table besides those of the schema, for values that HBase does not store itself: the version of
 the schema, read when a store is opened and compared with ours, and HBase's clock.
 
 schema    l:version   the version of the schema, written when all tables conform to it

@@ -22,7 +22,8 @@ def copy_rows(
     """Copy all tables into a new file, on disk when this returns.
 
     `fixed` is called once the snapshot is fixed: later commits are not in the copy.  `advance` is
-    called after each piece.  Writers do not wait; what they write stays in the log meanwhile.
+    called after each piece.  Writers do not wait; what they write stays in the log
+    until the copy ends.
 
     Raises:
         StoreUnavailable: the disk is full, or the file cannot be read, or is damaged.
@@ -37,7 +38,7 @@ def copy_rows(
         writing = sqlite3.connect(target, isolation_level=None)
         try:
             # A transaction of the connection that is copied from: without one the copy would
-            # begin again whenever somebody writes.
+            # begin again whenever another process writes.
             reading.execute("BEGIN")
             reading.execute("SELECT count(*) FROM sqlite_master").fetchone()
             fixed()

@@ -119,10 +119,10 @@ class SqliteFile:
                 raise
 
     def _shorten_log(self, connection: sqlite3.Connection) -> None:
-        """Begin the log anew where it has become long, which waits for readers.
+        """Begin the log again where it has become long, which waits for readers.
 
-        SQLite does so by itself at a moment when nobody reads.  Beside readers that never pause
-        there is none, and the log would grow as long as somebody writes.
+        SQLite does so by itself at a moment without readers.  With readers that never pause
+        there is none, and the log would grow as long as anything is written.
         """
         try:
             log_bytes = os.stat(f"{self._file}-wal").st_size
@@ -137,7 +137,7 @@ class SqliteFile:
         """Create the file, in write-ahead mode, if missing; on disk when this ends.
 
         Only its owner may read it, unless the mode is changed (chmod); SQLite gives the files
-        beside it the same mode.
+        next to it the same mode.
         """
         with translated(self.path):
             with suppress(OSError):  # of which SQLite says more
@@ -233,7 +233,7 @@ def _hold_for_this_turn(connection: sqlite3.Connection) -> None:
 
 
 def _end_turn(connection: sqlite3.Connection) -> None:
-    with suppress(sqlite3.ProgrammingError):  # it may have been closed meanwhile
+    with suppress(sqlite3.ProgrammingError):  # it may have been closed since then
         if connection.in_transaction:
             connection.execute("COMMIT")
 
@@ -259,7 +259,7 @@ def translated(path: Path) -> Iterator[None]:
 _inherited: list[list[sqlite3.Connection]] = []
 """Connections of a parent process, kept so that nothing closes them here."""
 
-# By words: Python 3.10 does not tell SQLite's error codes.
+# By words: Python 3.10 does not give SQLite's error codes.
 _UNAVAILABLE = (
     ("full", "the disk is full: make room and run it again; what is done stays done"),
     ("locked", "another process has been writing for too long; try again"),

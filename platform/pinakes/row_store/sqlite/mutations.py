@@ -35,7 +35,7 @@ def present_value(
 ) -> bytes | None:
     """The value of a cell with one version; None if there is none.
 
-    The newest, as all else reads: whoever puts a row back by hand may leave an older one beside it.
+    The newest, as all else reads: a row put back by hand may have left an older one next to it.
     """
     sql = f"SELECT value FROM {table} WHERE row = ? AND col = ? ORDER BY ts DESC LIMIT 1"
     found: tuple[bytes] | None = connection.execute(sql, (row, column)).fetchone()

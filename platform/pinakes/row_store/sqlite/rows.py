@@ -297,7 +297,7 @@ def _around_sql(table: str, count: int) -> str:
 
 @cache
 def _values_sql(table: str, count: int, reverse: bool) -> str:
-    # `+`: SQLite sorts anew where it takes one column for a constant.  Not `IN`: it makes a tree
+    # `+`: SQLite sorts again where it takes one column for a constant.  Not `IN`: it makes a tree
     # of three values first, in half the time that a short scan takes.
     columns = f"({' OR '.join(['+col = ?'] * count) or 0})"
     order = "row DESC, col DESC, ts DESC" if reverse else "row, col, ts"

@@ -1,4 +1,4 @@
-"""Compressed members, whatever their compression: gzip, bzip2, Zstandard.
+"""Compressed members, in any compression: gzip, bzip2, Zstandard.
 
 `members` picks one by its first bytes; each is an adapter of `port`.
 """

@@ -182,7 +182,7 @@ def _inflate_hinted(member: bytes, size: int) -> bytearray | None:
     """The content of a member whose `_HINT` is true; None if that is not certain.
 
     `member` has the length that the hint says, `size` is the size it says, above 0.
-    libdeflate is faster than isal and verifies checksum and size, but does not tell where
+    libdeflate is faster than isal and verifies checksum and size, but does not say where
     the member ended.  A member ends with its size (RFC 1952 §2.3.1): if those four bytes
     occur only once after the header, it ends there.
     """

@@ -1,4 +1,4 @@
-"""Compressed members of an archive file, whatever their compression.
+"""Compressed members of an archive file, in any compression.
 
 The one place that knows which compressions are read.  Each is an adapter of `compression`.
 """

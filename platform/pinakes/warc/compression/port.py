@@ -1,7 +1,7 @@
 """What reading and writing need of a compression: the port of `gzip_members`, `bzip2_streams`, …
 
-A file is a row of members (RFC 1952 §2.2); each can be read from its first byte, whatever lies
-before it.  `members` picks the compression by these bytes, so nothing above knows which it is.
+A file is a row of members (RFC 1952 §2.2); each can be read from its first byte, no matter what
+is before it.  `members` picks the compression by these bytes, so nothing above knows which it is.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Compression(Protocol):
 
     @property
     def FORM_SHOWS_END(self) -> bool:  # noqa: N802
-        """Whether `proven_end` can tell more than nothing."""
+        """Whether `proven_end` can prove anything at all."""
         ...
 
     @property

@@ -197,6 +197,6 @@ def inflate_blocks(
 
 
 def _damage(why: str, source: Source, header: FrameHeader, block: int) -> Damage:
-    """Damage at a block; the frame's end is known if the blocks behind it are where they should."""
+    """Damage at a block; the frame's end is known if the blocks after it are where they should."""
     end = end_by_form(source, header, block)
     return Damage("damaged", why, block, end, is_end_proven=end is not None)

@@ -142,7 +142,7 @@ def _new_writer(source: Source) -> FrameWriter:
 
 
 def _end_in_memory(source: Source, offset: int, file: FileDictionary) -> int | None:
-    """The end of a frame that can be decompressed at once, whatever it claims; else None."""
+    """The end of a frame that can be decompressed at once, no matter what it claims; else None."""
     most_bytes = 0
     try:
         header = frame_header(source, offset)

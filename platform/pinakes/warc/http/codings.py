@@ -41,7 +41,7 @@ class Coded(Protocol):
 
 
 class Undecodable(Exception):
-    """A body is not in the coding that its header names; whoever asked says where it is."""
+    """A body is not in the coding that its header names; the caller says where it is."""
 
 
 class NotDecodedHere(Undecodable):

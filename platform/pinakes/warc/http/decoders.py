@@ -155,7 +155,7 @@ def _step(decoder: _BrotliDecoder, data: bytes) -> bytes:
 
 
 def _unzstd(pieces: Pieces) -> Pieces:
-    """Frames, one behind the other; skippable ones have no content."""
+    """Frames, one after the other; skippable ones have no content."""
     decompressor = ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
     inflater, pending = decompressor.decompressobj(), b""
     try:
@@ -165,7 +165,7 @@ def _unzstd(pieces: Pieces) -> Pieces:
                 if inflater.eof:
                     if len(pending) < len(FRAME_MAGIC):
                         break
-                    if not is_start(pending):  # as behind a gzip member
+                    if not is_start(pending):  # as after a gzip member
                         return
                     inflater = decompressor.decompressobj()
                 yield inflater.decompress(pending)

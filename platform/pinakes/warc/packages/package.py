@@ -1,6 +1,6 @@
 """Archive files inside a WACZ package, a ZIP file: `crawl.wacz/archive/data.warc.gz`.
 
-A package is read as a folder is.  A member that is stored is read where it lies in the ZIP file;
+A package is read as a folder is.  A member that is stored is read where it is in the ZIP file;
 one that is deflated is inflated into a temporary file first.  A package may hold packages.
 
 What is no archive file and no index (pages, `datapackage.json`, logs) can be read as one archive

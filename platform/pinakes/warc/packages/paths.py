@@ -29,7 +29,7 @@ def split_member(path: str) -> tuple[str, str] | None:
 
 
 def flat_name(name: str) -> str:
-    """A relative name for a copy of a member beside its package: `crawl-data.warc.gz`.
+    """A relative name for a copy of a member next to its package: `crawl-data.warc.gz`.
 
     Of a name without a package, the same.
     """

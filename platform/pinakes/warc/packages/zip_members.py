@@ -1,6 +1,6 @@
 """Stored members of a ZIP file, read where they lie; its directory is not believed.
 
-`zipfile` reads the directory.  What lies at a member is compared with it: other tools go by the
+`zipfile` reads the directory.  What is at a member is compared with it: other tools go by the
 one or the other.  Source: APPNOTE.TXT 6.3.10 §4.3.7 (local file header), §4.3.9 (data
 descriptor), §4.3.16 (end of central directory).
 """
