@@ -280,6 +280,8 @@ def test_the_verbs(lived: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["backup", str(backup), "--verify"]) == 0
     assert main(["restore-backup", str(backup), "--store", str(new), "--dry-run"]) == 0
     assert not new.exists()
+    assert main(["restore-backup", str(backup), "--store", str(backup / "new")]) == 2
+    assert not (backup / "new").exists()
     assert main(["restore-backup", str(backup), "--store", str(new)]) == 0
     assert main(["restore-backup", str(backup), "--store", str(new)]) == 2
     assert main(["fsck", "--full", "--store", str(new)]) == 0

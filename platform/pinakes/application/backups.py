@@ -76,7 +76,15 @@ def find_changed(
 def restore(
     configuration: Configuration, place: str, *, advance: Advance = no_advance
 ) -> RestoreReport:
-    """Fill the empty store of this configuration from a backup.  Raises as `BackupRestoring`."""
+    """Fill the empty store of this configuration from a backup.
+
+    Raises:
+        ConfigError: the store would be in the backup, which would not be what was written.
+        Others as `BackupRestoring`.
+    """
+    if "://" not in place.removeprefix("file://") and _is_in(configuration.store, _local(place)):
+        raise ConfigError("this is in the backup: name a folder elsewhere",
+                          file=str(configuration.store))  # fmt: skip
     schema = schema_of(configuration)
     with (
         open_folder(place, configuration) as backup,
@@ -96,13 +104,20 @@ def restore(
         return restoring.restore(_counting(advance))
 
 
+def _local(place: str) -> Path:
+    return Path(place.removeprefix("file://"))
+
+
+def _is_in(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())
+
+
 def _require_elsewhere(configuration: Configuration, place: str) -> None:
     url = configuration.hdfs if configuration.profile == "cluster" else None
     if "://" in place and not place.startswith("file://"):
         is_inside = url is not None and f"{place.rstrip('/')}/".startswith(f"{url.rstrip('/')}/")
     else:
-        folder = Path(place.removeprefix("file://")).resolve()
-        is_inside = configuration.store.resolve() in (folder, *folder.parents)
+        is_inside = _is_in(_local(place), configuration.store)
     if is_inside:
         raise ConfigError("this is in the store: name a folder elsewhere", file=place)
 
