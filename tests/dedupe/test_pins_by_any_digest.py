@@ -140,7 +140,7 @@ def test_target_with_another_digest_stays_full(
     assert main(["-q", "validate", str(before), str(after)]) == 0
 
 
-@pytest.mark.parametrize(("refers", "declared"), product(REFERS, (*ALGORITHMS, None)))
+@pytest.mark.parametrize(("refers", "declared"), [*product(REFERS, (*ALGORITHMS, None))])
 def test_a_target_stays_full_in_a_store(refers: str, declared: str | None, tmp_path: Path) -> None:
     path = write_crawl(tmp_path, refers, declared)
     store = ("--store", str(tmp_path / "store"))

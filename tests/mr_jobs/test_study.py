@@ -215,7 +215,7 @@ def test_the_table_as_parquet(store: Path, engine: Engine, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "said"),
     [
         (["--all", "c2020"], "name one or more, or give --all"),
         (["nowhere"], "there is no crawl nowhere"),
