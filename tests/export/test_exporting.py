@@ -524,7 +524,7 @@ def test_a_full_disk_leaves_nothing(
     deduplicated: Scene, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every write of the WACZ file may be the one that does not fit."""
-    written = exporting.WaczFile
+    written = exporting.WaczWriter
 
     for room in (0, 100, 5000, 9000, 13_000, 14_500):
 
@@ -532,7 +532,7 @@ def test_a_full_disk_leaves_nothing(
             def __init__(self, file: object, *more: object, room: int = room) -> None:
                 super().__init__(_Bounded(file, room), *more)
 
-        monkeypatch.setattr(exporting, "WaczFile", Full)
+        monkeypatch.setattr(exporting, "WaczWriter", Full)
         with pytest.raises(StoreUnavailable, match="the disk is full"):
             export(deduplicated.rows, deduplicated.archive, "c2", out / "c.wacz")
         assert left(out) == []

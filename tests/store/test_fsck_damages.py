@@ -49,7 +49,7 @@ def is_seen_through(scene: Scene, name: str, kind: Kind, seed: int) -> None:
     codes(scene, repair=True)
     if kind.is_mended:
         assert codes(scene) == [], f"{name}, {seed}"
-        assert kind.events(harmed.content()) == kind.events(before)
+        assert kind.told(harmed.content()) == kind.told(before)
     else:
         assert set(codes(scene)) & kind.codes
     harmed.put_back()

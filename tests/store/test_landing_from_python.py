@@ -101,7 +101,7 @@ def test_wrong_calls(store: Path, crawl: Path, tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("which", ["tell", "advance"])
+@pytest.mark.parametrize("which", ["on_event", "advance"])
 @pytest.mark.parametrize("number", range(FILES))
 def test_killed_in_the_middle_it_goes_on(
     store: Path, crawl: Path, by_verb: dict[str, Any], which: str, number: int

@@ -81,7 +81,7 @@ def test_a_file_of_a_backup(losing: LosingArchive) -> None:
 
 
 def test_when_retries_end_the_error_names_the_file(tmp_path: Path, at_end: bool) -> None:
-    store = LosingArchive(tmp_path, at_end=at_end, timeout_s=0.0)
+    store = LosingArchive(tmp_path, at_end=at_end, retry_s=0.0)
     with pytest.raises(WritingLost, match=r"^a/b: a data node went$"):
         publish_copy(store, io.BytesIO(CONTENT), "a/b", token="t")
     with pytest.raises(WritingLost, match=r"^hdfs://here/list/1: a data node went$"):
