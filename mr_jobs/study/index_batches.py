@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -16,6 +15,7 @@ from pinakes.errors import ConfigError
 from pinakes.mr_jobs.study.index_columns import COLUMNS
 from pinakes.mr_jobs.study.index_row import IndexedFile
 from pinakes.mr_jobs.study.index_tasks import read_file
+from pinakes.profile import local_folder
 
 _BATCH_ROWS = 16_384
 _KINDS = {
@@ -58,9 +58,9 @@ def write_index_parquet(batches: Iterable[pa.RecordBatch], place: str) -> None:
     """
     import pyarrow.dataset as ds  # twenty megabytes
 
-    if "://" in place and not place.startswith("file://"):
+    folder = local_folder(place)
+    if folder is None:
         raise ConfigError(f"{place}: to be written there by Spark: add --master local[*], or yarn")
-    folder = Path(place.removeprefix("file://"))
     if folder.exists():
         raise ConfigError(f"{folder} is there already")
     schema = index_schema(tuple(COLUMNS))

@@ -1,7 +1,7 @@
 """One row of `ccindex` out of one row of a sidecar; pure.
 
-A record that a run of ours has made a revisit is described as it landed: its offset and length
-alone are those of today.  The columns about a URL's host are those of Common Crawl's columnar
+A record that `dedupe` has made a revisit is described as it landed.  Only its offset and length
+are those of today.  The columns about a URL's host are those of Common Crawl's columnar
 index.  Suffixes are those of the Public Suffix List as the library `tldextract` carries it:
 nothing is fetched.
 """

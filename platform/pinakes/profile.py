@@ -118,6 +118,12 @@ def open_archive(
         yield archive
 
 
+def local_folder(place: str) -> Path | None:
+    """The folder of this host that a path or `file://…` names; None for any other URL."""
+    path = place.removeprefix("file://")
+    return Path(path) if path != place or "://" not in place else None
+
+
 @contextmanager
 def open_folder(place: str, configuration: Configuration) -> Iterator[ArchiveStore]:
     """An archive store in another folder than the store's own, which need not exist yet.
@@ -127,8 +133,9 @@ def open_folder(place: str, configuration: Configuration) -> Iterator[ArchiveSto
     Raises:
         ConfigError: `place` is anything else.
     """
-    if "://" not in place or place.startswith("file://"):
-        yield LocalArchiveStore(Path(place.removeprefix("file://")))
+    folder_here = local_folder(place)
+    if folder_here is not None:
+        yield LocalArchiveStore(folder_here)
         return
     if configuration.profile == "embedded" or not place.startswith("hdfs://"):
         raise ConfigError("not a folder, nor, with profile = cluster, hdfs://…", file=place)

@@ -24,6 +24,7 @@ from pinakes.profile import (
     hadoop_tools,
     hbase_connection,
     hdfs_connection,
+    local_folder,
     open_archive,
     open_folder,
     schema_of,
@@ -82,7 +83,8 @@ def restore(
         ConfigError: the store would be in the backup, which would not be what was written.
         Others as `BackupRestoring`.
     """
-    if "://" not in place.removeprefix("file://") and _is_in(configuration.store, _local(place)):
+    folder = local_folder(place)
+    if folder is not None and _is_in(configuration.store, folder):
         raise ConfigError("this is in the backup: name a folder elsewhere",
                           file=str(configuration.store))  # fmt: skip
     schema = schema_of(configuration)
@@ -104,20 +106,17 @@ def restore(
         return restoring.restore(_counting(advance))
 
 
-def _local(place: str) -> Path:
-    return Path(place.removeprefix("file://"))
-
-
 def _is_in(path: Path, folder: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve())
 
 
 def _require_elsewhere(configuration: Configuration, place: str) -> None:
-    url = configuration.hdfs if configuration.profile == "cluster" else None
-    if "://" in place and not place.startswith("file://"):
-        is_inside = url is not None and f"{place.rstrip('/')}/".startswith(f"{url.rstrip('/')}/")
+    folder = local_folder(place)
+    if folder is not None:
+        is_inside = _is_in(folder, configuration.store)
     else:
-        is_inside = _is_in(_local(place), configuration.store)
+        url = configuration.hdfs
+        is_inside = url is not None and f"{place.rstrip('/')}/".startswith(f"{url.rstrip('/')}/")
     if is_inside:
         raise ConfigError("this is in the store: name a folder elsewhere", file=place)
 

@@ -160,12 +160,12 @@ def _rewritten(
     files: Iterable[RewritingTask],
     advance: Advance,
 ) -> Iterator[FileResult[Rewritten]]:
-    def on_event() -> None:
+    def report() -> None:
         advance(workers.advanced())
 
     largest_first = _largest_first(files, _AHEAD * count)
-    yield from _results(workers, (_Rewriting(rules, file) for file in largest_first), on_event)
-    on_event()
+    yield from _results(workers, (_Rewriting(rules, file) for file in largest_first), report)
+    report()
 
 
 def _committed(

@@ -42,5 +42,5 @@ class Others(NamedTuple):
 
 def notices_of(left: LeftOut) -> list[Skipped | Others]:
     """What is reported of files that are left out; those that are refused are errors."""
-    event: list[Skipped | Others] = [Skipped(place, UNFINISHED) for place in left.unfinished]
-    return [*event, Others(left)] if left.others else event
+    notices: list[Skipped | Others] = [Skipped(place, UNFINISHED) for place in left.unfinished]
+    return [*notices, Others(left)] if left.others else notices

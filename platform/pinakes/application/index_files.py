@@ -39,11 +39,11 @@ class IndexFileLines:
     """The lines of one file; `bad` counts those that are none, and `is_whole` is False of a file
     that cannot be read to its end."""
 
-    def __init__(self, name: str, on_event: OnProblem) -> None:
+    def __init__(self, name: str, on_problem: OnProblem) -> None:
         self.bad = 0
         self.is_whole = True
         self._name = name
-        self._on_event = on_event
+        self._on_problem = on_problem
 
     def parsed(self) -> Iterator[CdxLine]:
         """Lazily; where the file cannot be read on, that is said, and they end."""
@@ -52,7 +52,7 @@ class IndexFileLines:
                 yield from self._parsed(file)
         except InputRefused as refusal:
             self.is_whole = False
-            self._on_event(refusal)
+            self._on_problem(refusal)
 
     def _parsed(self, file: BufferedIOBase) -> Iterator[CdxLine]:
         reader = LineReader(takes_manifests=True)
@@ -62,7 +62,7 @@ class IndexFileLines:
             except MalformedRecord as problem:
                 self.bad += 1
                 problem.file, problem.kind = self._name, "not a line of an index"
-                self._on_event(problem)
+                self._on_problem(problem)
                 continue
             if line is not None:
                 yield line

@@ -46,15 +46,15 @@ def iter_parts(
     ):
         advance = begin()
 
-        def on_event() -> None:
+        def report() -> None:
             advance(workers.advanced())
 
         tasks = [(number, files[number], Path(parts, str(number))) for number in order]
-        answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=on_event)
+        answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=report)
         for part, problems in in_order((task[0], _done(answer)) for task, answer in answers):
             yield part, problems
             part.unlink()
-        on_event()
+        report()
 
 
 def _done(answer: _Part | Died) -> _Part:

@@ -117,13 +117,13 @@ def recompress_files(
     with Workers[_Task, Result](processes, work) as workers:
         advance = begin()
 
-        def on_event() -> None:
+        def report() -> None:
             advance(workers.advanced())
 
-        answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=on_event)
+        answers = workers.answered(tasks, timeout_s=_WAIT_S, wait=report)
         results = in_order((number, _done(name, answer)) for (number, name), answer in answers)
         yield from zip(names, results, strict=True)
-        on_event()
+        report()
 
 
 def _done(name: str, answer: Result | Died) -> Result:

@@ -212,17 +212,17 @@ def _intact(
     advance: Callable[[int], None],
     on_fault: OnProblem,
 ) -> Iterator[tuple[Source, Record]]:
-    event = 0
+    reported = 0
     for item in iter_naming(iter_records(source, digests=()), source.name, on_fault):
         if isinstance(item, DamagedStretch):
             what = f"{item.reason}: {count_of(item.end - item.offset, 'byte')} left out"
             warn(MalformedRecord(what, file=source.name, offset=item.offset))
         else:
             yield source, item
-        if source.position - event > _STEP_BYTES:
-            advance(source.position - event)
-            event = source.position
-    advance(source.size - event)
+        if source.position - reported > _STEP_BYTES:
+            advance(source.position - reported)
+            reported = source.position
+    advance(source.size - reported)
 
 
 def _stored_digest(entry: Entry, algorithm: str) -> Digest | None:

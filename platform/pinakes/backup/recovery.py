@@ -10,12 +10,12 @@ the store was pinned, rows are made to agree with the sidecar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pinakes.acts.actor import Actor, read_lease, release_lease
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.crawl_rows import COMPLETED_BY, GONE, read_crawl, scan_crawls
+from pinakes.catalog.crawl_rows import COMPLETED_BY, GONE, CrawlEntry, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
 from pinakes.catalog.file_counts import has_landed
 from pinakes.catalog.file_records import read_generations, stored_names
@@ -109,11 +109,12 @@ class Recovery:
         self._rows.mutate("crawls", [Delete(STORE_KEY, None, columns=[Lease.COLUMN])])
         changed = list(self._changed())
         yield from self._make_crawls_known(changed)
+        crawls = [*scan_crawls(self._rows, on_problem=self.problems.append)]
         stopped = set[str]()
-        yield from self._give_leases_back(stopped)
+        yield from self._give_leases_back(crawls, stopped)
         for name in changed:
             yield from self._undo_removal(name)
-        yield from self._end_removals()
+        yield from self._end_removals(crawls)
         for name in changed:
             yield from self._end_act(name, stopped)
         for name in sorted(scan_inflight(self._rows)):
@@ -168,8 +169,9 @@ class Recovery:
                 self._rows.mutate("crawls", [put])
                 yield SettledFinding(code="crawl", file=crawl, message="added, open")
 
-    def _give_leases_back(self, stopped: set[str]) -> Iterator[SettledFinding]:
-        crawls = [*scan_crawls(self._rows, on_problem=self.problems.append)]
+    def _give_leases_back(
+        self, crawls: Sequence[CrawlEntry], stopped: set[str]
+    ) -> Iterator[SettledFinding]:
         leaving = {crawl.facts.collection for crawl in crawls if crawl.state in CRAWL_LEAVING}
         for collection in sorted({crawl.facts.collection for crawl in crawls} - leaving):
             lease = read_lease(self._rows, collection)
@@ -201,8 +203,8 @@ class Recovery:
         release_claim(self._rows, held)
         yield SettledFinding(code="removal-undone", file=name, message="is stored")
 
-    def _end_removals(self) -> Iterator[SettledFinding]:
-        for crawl in [*scan_crawls(self._rows, on_problem=lambda problem: None)]:
+    def _end_removals(self, crawls: Sequence[CrawlEntry]) -> Iterator[SettledFinding]:
+        for crawl in crawls:
             if crawl.state not in CRAWL_LEAVING:
                 continue
             # Rows deleted from `files` may still exist in tables snapshotted before it.

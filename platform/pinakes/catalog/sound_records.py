@@ -154,7 +154,10 @@ class StoredJudge:
             raise DigestMismatch(why, file=self._name, offset=record.offset)
 
     def _refers_as_noted(self, record: Record, capture: CaptureRow) -> bool:
-        """Of a revisit of ours, in any file: another one may have been written since."""
+        """Whether a revisit that we wrote refers to what its row says.
+
+        It may be one of an older generation: then the whole file decides.
+        """
         mark = capture.dedupe
         if record.type != "revisit" or mark is None or not is_ours(record.header):
             return True

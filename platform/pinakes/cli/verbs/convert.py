@@ -70,11 +70,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                     dry_run=dry_run,
                     advance=progress.advance,
                 )
-            result_json = result.as_json()
-            _warn(
-                result_json["arc"], [*result_json["stretches"], *result_json["findings"]], console
-            )
-            console.result(result_json, text=_sentence(result_json))
+            values = result.as_json()
+            _warn(values["arc"], [*values["stretches"], *values["findings"]], console)
+            console.result(values, text=_sentence(values))
             printer.failed |= bool(result.stretches)
         except ONE_FILE_ONLY as problem:
             printer(problem)

@@ -51,7 +51,7 @@ def dedupe_files(request: FilesRequest, output: Path | None, console: Console) -
 
     None for the folder: say what would be saved, and write nothing.
     """
-    say = EventPrinter(console)
+    printer = EventPrinter(console)
 
     def show(event: FilesEvent) -> None:
         if isinstance(event, ProcessCount):
@@ -60,12 +60,12 @@ def dedupe_files(request: FilesRequest, output: Path | None, console: Console) -
             text = f"{printable(event.file)}: {_saved(event, '')}"
             console.result({"file": event.file, **_counts(event)}, text=text)
         else:
-            say(event)
+            printer(event)
 
     with Steps(console, "dedupe") as steps:
         done = dedupe_given(request, output, show, steps)
     _say_done(done, output, console)
-    return say.exit() if done.validated is not False else Exit.FOUND
+    return printer.exit() if done.validated is not False else Exit.FOUND
 
 
 def _saved(done: DedupedFile | DedupeResult, would: str, share: str = "") -> str:

@@ -84,7 +84,7 @@ def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RefsRequ
 
 
 def _write(request: RefsRequest, console: Console) -> Exit:
-    say = EventPrinter(console)
+    printer = EventPrinter(console)
 
     def show(event: RefsEvent) -> None:
         if isinstance(event, RefsWritten):
@@ -92,12 +92,12 @@ def _write(request: RefsRequest, console: Console) -> Exit:
             text = _sentence(printable(event.file), counts)
             console.result({"file": event.file, **counts}, text=text)
         else:
-            say(event)
+            printer(event)
 
     with console.progress("refs", total=total_size(request.names)) as progress:
         total = write_revisits(request, show, progress.advance)
     console.say(_sentence("all files", total.as_json()))
-    return say.exit()
+    return printer.exit()
 
 
 def _by_job(request: RefsRequest, runner: JobRunner, console: Console) -> Exit:

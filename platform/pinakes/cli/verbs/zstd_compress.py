@@ -106,11 +106,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     runner = _runner_of(arguments)
     if arguments.output is not None and arguments.again:
         raise ConfigError("--again is for crawls: with -o, files in any compression are written")
-    to, min_saving, printer = (
-        compression_of(arguments),
-        min_saving_of(arguments),
-        EventPrinter(console),
-    )
+    to, min_saving = compression_of(arguments), min_saving_of(arguments)
+    printer = EventPrinter(console)
     form, inputs = to.form(), inputs_of(arguments)
     if arguments.output is None:
         return recompress_crawls(

@@ -1,8 +1,8 @@
 """Proves the originals that revisits name.
 
 Each is inflated once more, by zlib or zstd alone, however many revisits name it.  Where its digest
-does not decide it, a revisit of ours is proven as `restore` does it: the record that it replaced is
-made again, and compared with the length and the checksum that the revisit carries.
+does not decide, a revisit that we wrote is proven as by `restore`: the record that it replaced is
+made again, and compared with the length and the checksum in the revisit.
 """
 
 from __future__ import annotations
