@@ -54,8 +54,9 @@ class Measured:
 
 @contextmanager
 def pinakes(store: Path, folder: Path) -> Iterator[CdxServer]:
-    """`pinakes serve` over a store."""
+    """`pinakes serve` over a store of rows alone: there are no originals to read."""
     folder.mkdir()
+    (folder / "pinakes.toml").write_text('crawl_originals = "catalogue"\n')
     port = free_port()
     command = [sys.executable, "-m", "pinakes.cli", "serve", "--store", store, "--port", port]
     with running(command, folder, port) as process_id:

@@ -280,6 +280,11 @@ class Configuration:
         None,
         "address of a replay of the store, for links: of pywb with its collection; none: no links",
     )
+    crawl_originals: str = _setting(
+        _one_of("read", "catalogue"),
+        "read",
+        "read each original before a crawler is told of it, or believe the catalogue",
+    )
     # Not a mapping proxy: a configuration is sent to other processes.
     origins: Mapping[str, str] = field(default_factory=dict)
     file: Path | None = field(default_factory=lambda: None)

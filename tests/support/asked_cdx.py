@@ -16,6 +16,7 @@ from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.handler import CdxSite
 from pinakes.access.rules import parse_rules
+from pinakes.catalog.sound_originals import SoundOriginals
 from pinakes.dedupe.decide.policy import parse_policies
 
 TOKEN = "a-token-of-a-good-length"
@@ -60,6 +61,7 @@ def application(
         pages=("search", "suggest.js", "a.page"),
         tokens=tokens,
         policies=parse_policies(policies),
+        originals=SoundOriginals(store.rows, store.archive, on_damage=lambda error: None),
     )
     return AsgiSite(no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
 

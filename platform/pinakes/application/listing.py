@@ -8,11 +8,12 @@ from contextlib import AbstractContextManager
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from pinakes.archive_store.located import open_place
 from pinakes.catalog.cdx_lines import CDX_WITH_IDS, format_cdx_with_id, iter_stored_cdx_lines
 from pinakes.catalog.crawl_rows import require_crawls_there, scan_crawls
+from pinakes.config import Configuration
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.index.cdx_lines import iter_cdx_lines
 from pinakes.index.cdxj import CdxLine, format_cdx, format_cdx_header, format_cdxj
@@ -27,9 +28,6 @@ from .events import Begin, OnProblem
 from .inputs import ArchiveInputs
 from .parts import iter_parts, rarely_collecting
 from .record_inputs import InputFile, RecordInputs, read_records, size_of
-
-if TYPE_CHECKING:
-    from pinakes.access.rules import AccessRules
 
 
 def write_manifest(
@@ -168,11 +166,12 @@ def report_unplaced(on_event: OnProblem, file: str, offset: int, why: str) -> No
 
 
 def iter_cdx_for_wget(
-    stores: Stores, collections: Sequence[str], rules: AccessRules
+    configuration: Configuration, stores: Stores, collections: Sequence[str], on_event: OnProblem
 ) -> Iterator[bytes]:
     """The originals of collections, as `serve` gives them, for wget's `--warc-dedup`.
 
-    By rows, since that takes knowing what else has the digest, and is at the address.
+    By rows, since that takes knowing what else has the digest, and is at the address.  Each is
+    read; what is damaged is left out, and `on_event` is called with it.
 
     Raises:
         ConfigError: there is no such collection.
@@ -185,17 +184,23 @@ def iter_cdx_for_wget(
             raise ConfigError(
                 f"{name}: no collection of this name, and --format wget takes no other"
             )
-    return _cdx_for_wget(stores, collections, rules)
+    return _cdx_for_wget(configuration, stores, collections, on_event)
 
 
 def _cdx_for_wget(
-    stores: Stores, collections: Sequence[str], rules: AccessRules
+    configuration: Configuration, stores: Stores, collections: Sequence[str], on_event: OnProblem
 ) -> Iterator[bytes]:
     from pinakes.access.cdx.answer import CdxIndex  # what answers queries takes long to import
+    from pinakes.access.rules import parse_rules
     from pinakes.catalog.originals import OriginalFinder
+    from pinakes.catalog.sound_originals import SoundOriginals
 
     yield format_cdx_header(CDX_WITH_IDS).encode()
+    rules = parse_rules(configuration.access)
     lines = CdxIndex(stores.rows, stores.archive, rules=rules).lines
+    originals = None
+    if configuration.crawl_originals == "read":
+        originals = SoundOriginals(stores.rows, stores.archive, on_damage=on_event)
     for name in collections:
         finder = OriginalFinder(
             stores.rows,
@@ -204,6 +209,7 @@ def _cdx_for_wget(
             crawl=None,
             admits=lines.admits,
             gives=lines.gives,
+            is_sound=originals.is_sound if originals is not None else None,
         )
         for original in chain.from_iterable(finder.iter_originals()):
             yield format_cdx_with_id(original).encode("utf-8", "surrogateescape")

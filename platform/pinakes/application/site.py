@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pinakes.access.asgi import Application
-from pinakes.access.asgi_site import AsgiSite, Route
+from pinakes.access.asgi_site import LOGGER, AsgiSite, Route
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.handler import CdxSite
 from pinakes.access.readable import ReadableCaptures
@@ -17,9 +18,10 @@ from pinakes.access.rules import parse_rules
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 from pinakes.access.warc_server import WarcServer
+from pinakes.catalog.sound_originals import SoundOriginals
 from pinakes.config import Configuration
 from pinakes.dedupe.decide.policy import parse_policies
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, PinakesError
 from pinakes.profile import open_stores
 
 _STORE_THREADS = 16
@@ -40,6 +42,9 @@ def open_site(
         captures = ReadableCaptures(stores.rows, stores.archive, rules=rules)
         views = Views(stores.rows, stores.archive, shows_crawl=captures.shows_crawl)
         pages = Site(views, captures, replay_url=configuration.replay_url)
+        originals = None
+        if configuration.crawl_originals == "read":
+            originals = SoundOriginals(stores.rows, stores.archive, on_damage=_log_damage)
         cdx = CdxSite(
             CdxIndex(stores.rows, stores.archive, rules=rules),
             stores.rows,
@@ -49,6 +54,7 @@ def open_site(
             tokens=tokens,
             replay_url=configuration.replay_url,
             policies=parse_policies(configuration.dedupe),
+            originals=originals,
         )
         warc = Route(re.compile(rb"/warc/.+"), WarcServer(captures.files))
         in_gzip = Route(re.compile(rb"/gzip/.+"), WarcServer(captures.files, in_gzip=True))
@@ -57,6 +63,10 @@ def open_site(
         if not views.close():
             # A thread hangs in a store, and ends with the process: the store is left open.
             stack.pop_all()
+
+
+def _log_damage(error: PinakesError) -> None:
+    logging.getLogger(LOGGER).error("an original is left out: %s", error)
 
 
 def read_tokens(path: Path | None) -> tuple[str, ...]:

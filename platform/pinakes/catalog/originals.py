@@ -35,6 +35,7 @@ from .reported import OwnReport
 from .visible_files import VisibleFile, VisibleFiles
 
 SEVERAL_BODIES = "several bodies have this digest"
+DAMAGED = "the original is damaged, or its file is not there: run fsck"
 MANY_COPIES = "too many captures have this digest to tell whether all have one body"
 ALL_OPEN = "*"
 """In place of a crawl: all that are open."""
@@ -110,7 +111,8 @@ class OriginalFinder:
     `crawl` is the one that asks: its captures count although it is open; `ALL_OPEN`: so do those
     of all open crawls; None: only those of committed ones.  `admits` are the access rules, by row
     key and file, and `gives` says of what they admit whether its bytes are given out; `wants` is
-    the policy of the crawl.
+    the policy of the crawl.  `is_sound` reads one that would be the answer (see `SoundOriginals`);
+    None: the catalogue is believed.
     """
 
     def __init__(
@@ -123,6 +125,7 @@ class OriginalFinder:
         admits: Callable[[bytes, VisibleFile], bool],
         gives: Callable[[Original], bool],
         wants: Wants | None = None,
+        is_sound: Callable[[Original], bool] | None = None,
         most_copies: int = MOST_COPIES,
     ) -> None:
         self._store = store
@@ -132,6 +135,7 @@ class OriginalFinder:
         self._admits = admits
         self._gives = gives
         self._wants = wants
+        self._is_sound = is_sound
         self._most_copies = most_copies
 
     def iter_found(self, asked: Iterable[Asked]) -> Iterator[FoundOriginal | None]:
@@ -232,12 +236,15 @@ class OriginalFinder:
                 yield self._wanted(one, fit)
 
     def _wanted(self, one: Asked, originals: Iterable[Original]) -> FoundOriginal:
-        """The first of these that the crawl wants; else why it does not want the first."""
+        """The first of these that the crawl wants, and that is sound; else why the first is not
+        given."""
         why: str | None = None
         for original in originals:
-            if self._wants is None:
-                return FoundOriginal(original)
-            refused = self._wants(original.copy.traits, one.url is not None)
+            refused: str | None = None
+            if self._wants is not None:
+                refused = self._wants(original.copy.traits, one.url is not None)
+            if refused is None and self._is_sound is not None and not self._is_sound(original):
+                refused = DAMAGED
             if refused is None:
                 return FoundOriginal(original)
             why = why or refused

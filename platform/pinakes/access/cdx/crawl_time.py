@@ -13,7 +13,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
 from http import HTTPStatus
 from typing import TypedDict
@@ -33,6 +33,7 @@ from pinakes.catalog.originals import (
     OriginalFinder,
     Wants,
 )
+from pinakes.catalog.sound_originals import SoundOriginals
 from pinakes.catalog.visible_files import VisibleFile
 from pinakes.dedupe.decide.policy import DedupePolicies
 from pinakes.errors import ConfigError
@@ -53,6 +54,7 @@ from .wanted import wants_of
 
 MOST_DIGESTS = 10_000
 MOST_BODY_BYTES = 4 << 20
+THREADS = 8
 _BODY_S = 60.0
 _NEWEST_ROWS = 20
 """Captures of a URL among which warcprox's query looks for what the URL may have now."""
@@ -77,7 +79,10 @@ class _Asks(TypedDict):
 
 
 class CrawlTimeSite:
-    """Answers crawlers.  `threads`, `policies` and `now` as for `CdxSite`."""
+    """Answers crawlers.  `policies`, `originals` and `now` as for `CdxSite`.
+
+    `threads` are those of `CdxSite`, and others where originals are read: that may take long.
+    """
 
     def __init__(
         self,
@@ -86,11 +91,15 @@ class CrawlTimeSite:
         *,
         threads: Executor | None,
         policies: DedupePolicies,
+        originals: SoundOriginals | None,
         now: Callable[[], datetime],
     ) -> None:
         self._lines = lines
         self._store = store
-        self._threads = threads
+        self._originals = originals
+        if threads is None and originals is not None:
+            threads = ThreadPoolExecutor(THREADS, thread_name_prefix="originals")
+        self.threads = threads
         self._policies = policies
         self._now = now
 
@@ -117,7 +126,13 @@ class CrawlTimeSite:
             "admits": self._lines.admits,
             "wants": wants_of(self._policies, collection, crawl, now=format_14(self._now())),
         }
-        landed = OriginalFinder(self._store, self._lines.files, gives=self._lines.gives, **asks)
+        landed = OriginalFinder(
+            self._store,
+            self._lines.files,
+            gives=self._lines.gives,
+            is_sound=self._originals.is_sound if self._originals is not None else None,
+            **asks,
+        )
         return CrawlFinder(self._store, landed, **asks)
 
     def iter_seen(self, given: Parameters, collection: str | None) -> Iterator[bytes]:
@@ -157,7 +172,7 @@ class CrawlTimeSite:
     async def _send(
         self, receive: Receive, send: Send, pieces: Iterator[bytes], content_type: bytes
     ) -> None:
-        await send_pieces(receive, send, pieces, content_type=content_type, threads=self._threads)
+        await send_pieces(receive, send, pieces, content_type=content_type, threads=self.threads)
 
     def _iter_seen(self, url: str, finder: CrawlFinder, form: str | None) -> Iterator[bytes]:
         """`time digest` of an original at the URL whose content is that of the URL's newest

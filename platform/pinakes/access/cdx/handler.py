@@ -31,6 +31,7 @@ from pinakes.access.asgi_site import Route
 from pinakes.access.pieces import send_pieces
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.lookup import INDEXED
+from pinakes.catalog.sound_originals import SoundOriginals
 from pinakes.dedupe.decide.policy import NO_POLICIES, DedupePolicies
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.row_store.port import RowStore
@@ -59,7 +60,8 @@ class CdxSite:
     `threads`: where the store is asked; None: in the event loop, if it answers at once.
     `pages` are the first parts of the pages' paths, and `otherwise` answers what is neither.
     `tokens`: those of which writing needs one.  `replay_url` is where captures are replayed.
-    Look-ups by crawlers leave out originals that the `policies` do not allow.
+    Look-ups by crawlers leave out originals that the `policies` do not allow, and those that
+    `originals` finds damaged; None: the catalogue is believed.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class CdxSite:
         tokens: tuple[str, ...] = (),
         replay_url: str | None = None,
         policies: DedupePolicies = NO_POLICIES,
+        originals: SoundOriginals | None,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self._index = index
@@ -88,7 +91,12 @@ class CdxSite:
         self._replay_url = replay_url
         self._now = now
         self._crawl_time = CrawlTimeSite(
-            index.lines, store, threads=threads, policies=policies, now=now
+            index.lines,
+            store,
+            threads=threads,
+            policies=policies,
+            originals=originals,
+            now=now,
         )
 
     def routes(self) -> tuple[Route, ...]:
@@ -141,7 +149,8 @@ class CdxSite:
                 return
         if b"limit=-1" in query_string and is_of_warcprox(given := Parameters(query_string)):
             pieces = self._crawl_time.iter_seen(given, collection)
-            await self._send(receive, send, pieces, "text/plain; charset=utf-8", progress, None)
+            content_type, threads = "text/plain; charset=utf-8", self._crawl_time.threads
+            await self._send(receive, send, pieces, content_type, progress, None, threads=threads)
             return
         query = parse_query(query_string, dialect)
         if query.output == "link":
@@ -170,6 +179,8 @@ class CdxSite:
         content_type: str,
         progress: AnswerProgress,
         collection: str | None,
+        *,
+        threads: Executor | None = None,
     ) -> None:
         if collection is not None:
             pieces = self._of_known(pieces, progress, collection)
@@ -180,7 +191,7 @@ class CdxSite:
                 send,
                 pieces,
                 content_type=content_type.encode("ascii"),
-                threads=self._threads,
+                threads=threads or self._threads,
                 headers_at_end=lambda: self._headers_of(progress),
             )
         except NoCollection as error:
@@ -228,7 +239,9 @@ class CdxSite:
         limit = given.number("limit", least=1) or 100
         query = _form_of(given)
         progress = AnswerProgress()
+        threads = self._threads
         if given.is_true("original"):
+            threads = self._crawl_time.threads
             finder = self._crawl_time.finder(collection, given.text("crawl"))
             batches = iter_original_line(self._store, self._index.lines, finder, digest, progress)
         else:
@@ -237,7 +250,9 @@ class CdxSite:
             )
         output = output_of(query)
         pieces = output.iter_bytes(batches)
-        await self._send(receive, send, pieces, output.content_type, progress, collection)
+        await self._send(
+            receive, send, pieces, output.content_type, progress, collection, threads=threads
+        )
 
     async def _timemap(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in _READING:

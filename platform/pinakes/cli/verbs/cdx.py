@@ -44,13 +44,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         raise ConfigError("an index is JSON already with --format cdxj: leave out --json")
     configuration, printer = configuration_of(arguments), EventPrinter(console)
     if arguments.format == _WGET:
-        from pinakes.access.rules import parse_rules
-
         names = list(inputs_of(arguments))
         with open_stores(configuration) as stores:
-            lines = iter_cdx_for_wget(stores, names, parse_rules(configuration.access))
+            lines = iter_cdx_for_wget(configuration, stores, names, printer)
             write_to(arguments.output, lines, console)
-        return Exit.DONE
+        return printer.exit()
     space = SortSpace(memory_bytes=_SPACE_BYTES, folder=configuration.temp_dir)
     with record_inputs_of(arguments, printer) as inputs:
         files = list(inputs.files())
