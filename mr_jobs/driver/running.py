@@ -279,7 +279,7 @@ def _require_all_reported(counts: Counter[str], findings: Sequence[PinakesError]
     """What was found and only counted must not pass in silence: a step before the last one."""
     counted = sum(count for name, count in counts.items() if name.startswith(PROBLEMS))
     if counted != len(findings):
-        raise PinakesError(f"{counted:,} problems were counted, and {len(findings):,} told of")
+        raise PinakesError(f"{counted:,} problems were counted, and {len(findings):,} reported")
 
 
 def _kept(name: str, place: str, configuration: Configuration) -> Iterator[bytes]:

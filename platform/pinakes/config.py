@@ -159,7 +159,7 @@ class Configuration:
     max_extra_bytes: int | None = _setting(
         _optional(parse_size),
         None,
-        "most disk space that new generations may take beside old ones; none: any",
+        "most disk space that new generations may take besides old ones; none: any",
     )
     jobs: int = _setting(parse_count, 1, "number of worker processes")
     temp_dir: Path | None = _setting(

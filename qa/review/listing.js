@@ -39,7 +39,7 @@ function queryOfList(offset) {
 }
 
 const STATE_WORDS = {
-  todo: "to do", open: "open", unreviewed: "judged by nobody", waiting: "waiting for the second",
+  todo: "to do", open: "open", unreviewed: "not judged", waiting: "waiting for the second",
   unsure: "unsure", disputed: "disputed", audit: "audit of the similar",
 };
 const SHRINKING = ["todo", "open", "unreviewed", "waiting", "unsure", "disputed"];

@@ -103,7 +103,7 @@ function showAbout() {
   if (pair.in_audit) about.push("Part of the audit of similar pairs.");
   if (pair.settled) about.push(`Settled: ${pair.settled}.`);
   else if (pair.standing === "disputed") about.push("Disputed: the lead settles it.");
-  else if (pair.standing === "unsure") about.push("Somebody is unsure: it waits for another opinion.");
+  else if (pair.standing === "unsure") about.push("A reviewer is unsure: it waits for another opinion.");
   fill($("about"), about.join(" "));
 }
 

@@ -106,7 +106,7 @@ async function showAll() {
   hasAsked = Boolean(place.pair);
   const wanted = place.pair || list.pairs[0]?.id;
   if (wanted) await openPair(wanted);
-  else showNothing(place.filter.state === "todo" ? "You have nothing left to review. What other filters hold is said beside the list." : "No pair matches.");
+  else showNothing(place.filter.state === "todo" ? "You have nothing left to review. The counts beside the list show what other filters hold." : "No pair matches.");
   showAlarm();
 }
 

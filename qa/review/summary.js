@@ -98,7 +98,7 @@ function progressCard(figures) {
     make("p", { className: "big" }, `${number(figures.queue_done)} of ${number(figures.queued)}`),
     make("p", { className: "dim" }, "to be reviewed are settled: all alarms, and an audit of the similar."),
     table(["of all pairs", "pairs"], [
-      ["nobody has judged", number(standings.open || 0)], ["waiting for the second", number(standings.waiting || 0)],
+      ["not judged yet", number(standings.open || 0)], ["waiting for the second", number(standings.waiting || 0)],
       ["unsure: for another opinion", number(standings.unsure || 0)],
       ["disputed: for the lead", number(standings.disputed || 0)], ["settled", number(standings.settled || 0)]]),
     reviewers.length ? table(["reviewer", "judged"], reviewers.map(([name, count]) => [name, number(count)])) : null,

@@ -88,7 +88,7 @@ def test_a_hidden_crawl(tables: list[dict[str, object]], hidden: bool) -> None:
         ({"block": "http://example.org/*/z"}, "not a URL"),
         ({"block": "private"}, "not a URL"),
         ({"block": []}, "names nothing"),
-        ({"block": "*", "from": "2021", "to": "2020"}, "behind to"),
+        ({"block": "*", "from": "2021", "to": "2020"}, "after to"),
         ({"block": 5}, "must be text"),
         ({"block": "*", "urls": "x"}, "unknown key urls"),
         ({"block": "*", "from": "soon"}, "a date"),

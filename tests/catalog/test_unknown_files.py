@@ -139,7 +139,7 @@ def test_a_crawl_whose_row_is_lost_is_named_by_a_file(
     files = ["c2/0.warc.gz"] if "c2" in words else [f"{crawl}/0.warc.gz" for crawl in lost]
     for file in files if words[1] == "list" else files[:1]:
         assert f"{file}: the catalogue does not have the crawl of this file" in answer.err
-    assert "`pinakes fsck --repair` makes it anew" in answer.err
+    assert "`pinakes fsck --repair` rebuilds it" in answer.err
 
 
 def test_repair_makes_anew_the_crawls_whose_rows_are_lost(store: Path) -> None:

@@ -136,7 +136,7 @@ def test_what_lands_meanwhile_is_named(site: Scene) -> None:
     [report] = withdraw(site, uri(0), at=at)
     assert len(landed) == 1
     assert [str(problem) for problem in report.problems] == [
-        "c4/site.warc.gz: landed meanwhile: run again"
+        "c4/site.warc.gz: landed since: run again"
     ]
     [report] = withdraw(site, uri(0))
     assert not report.problems

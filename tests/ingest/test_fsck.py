@@ -424,7 +424,7 @@ def test_what_has_landed_since_is_not_withdrawn(store: LandedStore, step: int) -
     store.land("dead", "d.warc.gz", page("http://d.example/"))
     before, names = store.dump(), store.names()
     assert found.mend is not None
-    with pytest.raises(Conflict, match="another process has worked on it meanwhile"):
+    with pytest.raises(Conflict, match="another process has worked on it since"):
         found.mend()
     assert (store.dump(), store.names()) == (before, names)
     assert look(store, full=True) == []

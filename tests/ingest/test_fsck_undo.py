@@ -362,8 +362,8 @@ def test_the_verb_names_lists_undoes_and_discards(
     [repair] = scan_repairs(store.archive)
     assert code == 1
     assert line == (
-        f"{FILE}: sidecar-other: its sidecar describes two/b.warc.gz; mended: make the sidecar "
-        f"and the rows anew from the archive file; undo: pinakes fsck --undo {repair}"
+        f"{FILE}: sidecar-other: its sidecar describes two/b.warc.gz; mended: rebuild the sidecar "
+        f"and the rows from the archive file; undo: pinakes fsck --undo {repair}"
     )
     code, [line] = said(store, capfd, "--json", "--quarantine")
     listed = json.loads(line)

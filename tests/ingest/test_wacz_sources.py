@@ -164,7 +164,7 @@ def test_one_entry_that_is_wrong_is_named(tmp_path: Path, entry: Any, why: str) 
         pytest.param('{"resources": {}}', "it lists no resources", id="an empty object"),
         pytest.param('{"resources": [1, 2', "its end where ',' belongs", id="cut off"),
         pytest.param('{"resources": [1 2]}', "where ',' belongs", id="no comma"),
-        pytest.param('{"resources": []} x', "more behind its end", id="more"),
+        pytest.param('{"resources": []} x', "more after its end", id="more"),
         pytest.param('{"resources": [], "resources": []}', "comes twice", id="twice"),
         pytest.param('{"resources": [' + "[" * 100_000, "too deeply", id="nested"),
         pytest.param('{"a": ' + '{"a":' * 100_000, "too deeply", id="nested objects"),

@@ -100,7 +100,7 @@ def test_a_lead_sees_what_is_open_where_nothing_is_left_to_her(page: Page) -> No
         f"Nothing is left to you to settle; what is open for any reviewer: {COUNT} pairs"
     )
     held = {one.text.rpartition(" ")[0]: one.text.rpartition(" ")[2] for one in page.all("#held *")}
-    assert held == {"": "all", "open": str(COUNT), "judged by nobody": str(COUNT)}
+    assert held == {"": "all", "open": str(COUNT), "not judged": str(COUNT)}
     page.driver.refresh()
     page.until(page.shown)
     assert page.js("return list.total") == COUNT
@@ -109,7 +109,7 @@ def test_a_lead_sees_what_is_open_where_nothing_is_left_to_her(page: Page) -> No
     last(page, "? Unsure, saved: site0.example/page/")
     page.open("Ida")  # what a reviewer leaves to her comes first
     assert page.js("return [place.filter.state, list.total]") == ["todo", 1]
-    assert "Somebody is unsure: it waits for another opinion." in page.text("#about")
+    assert "A reviewer is unsure: it waits for another opinion." in page.text("#about")
     page.find("#held [data-state=open]").click()
     page.until(lambda: page.js("return list.total") == COUNT)
     page.open("Omar", "?state=unsure")

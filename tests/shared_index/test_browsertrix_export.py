@@ -363,7 +363,7 @@ def test_something_else_lies_at_a_key(
     put = {"set": redis.client.sadd, "string": redis.client.set, "list": redis.client.rpush}[kind]
     put(key, "theirs")
     before = redis.dump() if kind != "list" else None
-    with pytest.raises(Conflict, match=f"{kind} lies at the key {key}"):
+    with pytest.raises(Conflict, match=f"{kind} is at the key {key}"):
         export_to(redis.url, store)
     assert before is None or redis.dump() == before
     assert redis.client.dbsize() == 1

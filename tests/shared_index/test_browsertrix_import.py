@@ -295,7 +295,7 @@ def test_names_that_cannot_be_crawls(store: LandedStore, redis: RunningRedis) ->
 def test_something_else_lies_at_a_key(store: LandedStore, redis: RunningRedis, key: str) -> None:
     redis.client.sadd("uncommittedcrawls", "one")
     redis.client.set(key, "theirs")
-    with pytest.raises(Conflict, match=f"a string lies at the key {key}"):
+    with pytest.raises(Conflict, match=f"a string is at the key {key}"):
         import_from(redis.url, store.rows)
     assert not list(store.rows.scan("crawls"))
 

@@ -71,7 +71,7 @@ def test_something_else_at_a_key_of_a_committed_crawl(
         export_to(redis.url, store)
     redis.client.set(key, "theirs")
     before = redis.dump()
-    with pytest.raises(Conflict, match=f"string lies at the key {key}"):
+    with pytest.raises(Conflict, match=f"string is at the key {key}"):
         export_to(redis.url, store)
     assert redis.dump() == before
 

@@ -149,7 +149,7 @@ def test_a_set_of_something_else(folder: Path, redis: RunningRedis) -> None:
     for way in ("export", "import"):
         code, said = call(folder, redis, way)
         assert code == 3
-        assert f"a string lies at the key {KEY}, where a zset should be" in said
+        assert f"a string is at the key {KEY}, where a zset should be" in said
     redis.client.delete(KEY)
     redis.client.zadd(KEY, {f"{THEIRS} {n}": n for n in range(3000)})
     code, said = call(folder, redis, "import")

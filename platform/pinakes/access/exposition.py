@@ -147,7 +147,7 @@ def landing_metrics(landing: Landing) -> Iterator[Metric]:
     states = Counter((crawl_of(f.file), f.state) for f in landing.flights)
     yield gauge(
         "inflight_files",
-        "Files that land or leave, by state; stalled: nobody works on them.",
+        "Files that land or leave, by state; stalled: no process works on them.",
         states,
         "crawl",
         "state",

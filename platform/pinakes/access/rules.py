@@ -151,7 +151,7 @@ def _rule(table: Mapping[str, object], number: int) -> AccessRule:
     except ValueError as error:
         raise wrong(str(error)) from error
     if rule.start >= rule.stop:
-        raise wrong("from is behind to, so it fits nothing")
+        raise wrong("from is after to, so it fits nothing")
     return rule
 
 

@@ -239,7 +239,7 @@ def _moved_rows(
             # change how the record before them is read.
             raise DigestMismatch(
                 "its records would be read differently in the new file, or its sidecar is that of "
-                "another file (`pinakes fsck` tells); nothing was changed",
+                "another file (see `pinakes fsck`); nothing was changed",
                 file=new.name,
                 offset=record.offset if record is not None else None,
             )

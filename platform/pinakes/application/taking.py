@@ -246,7 +246,7 @@ class Unpacker:
             why = error.__cause__ or error
             self._inputs.on_event(
                 MalformedRecord(
-                    f"{why}: written as it is stored, with .stored behind its name",
+                    f"{why}: written as it is stored, with .stored after its name",
                     file=source.name,
                     offset=record.offset,
                 )

@@ -10,14 +10,14 @@ CODES = MappingProxyType(
     {
         "landing": "a landing that was under way: ended, or taken out",
         "removal": "a removal that was under way: ended",
-        "removal-undone": "a removal that began behind the rows of its crawl: not begun",
+        "removal-undone": "a removal that began after the rows of its crawl were copied: not begun",
         "dedupe": "a run of dedupe that was under way: stopped where it was",
         "run": "another run that was under way: stopped",
         "claim": "a claim on a file: given back",
         "rows": "rows of a file that were held before it had landed or moved: as its sidecar says",
         "mark": "marks that were written ahead, or not yet: as the sidecar says",
         "pin": "originals that were not pinned yet: pinned",
-        "crawl": "a crawl that began behind the rows of crawls: made known",
+        "crawl": "a crawl that began after the rows of crawls were copied: made known",
     }
 )
 

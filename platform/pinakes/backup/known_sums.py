@@ -90,7 +90,7 @@ def _missing_of(
     sidecar = sidecar_name(name)
     if not was_copied(sidecar) and archive.size(sidecar) is None:
         return InputRefused(
-            "its sidecar is missing, and so in this backup: `pinakes fsck --repair` makes it anew",
+            "its sidecar is missing, and so in this backup: `pinakes fsck --repair` rebuilds it",
             file=name,
         )
     return None

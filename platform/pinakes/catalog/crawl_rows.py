@@ -132,8 +132,8 @@ def scan_lost_crawls(store: RowStore, crawl: str | None = None) -> Iterator[File
 def lost_crawl(entry: FileEntry, more: str = "") -> DigestMismatch:
     """Says what to do where the row of this file's crawl is lost."""
     return DigestMismatch(
-        "the catalogue does not have the crawl of this file: `pinakes fsck --repair` makes it "
-        f"anew{more}",
+        "the catalogue does not have the crawl of this file: `pinakes fsck --repair` "
+        f"rebuilds it{more}",
         file=entry.archive_file,
     )
 

@@ -225,7 +225,7 @@ def _sidecar(archive: ArchiveReader, name: str) -> Iterator[BinaryIO]:
         if archive.size(name) is None:
             raise InputRefused("file not found in the store", file=name) from error
         raise InputRefused(
-            "its sidecar is missing: `pinakes fsck --repair` makes it anew", file=name
+            "its sidecar is missing: `pinakes fsck --repair` rebuilds it", file=name
         ) from error
 
 

@@ -61,7 +61,7 @@ def require_nothing_more(
 def _alone(name: str, old_name: str) -> DigestMismatch:
     return DigestMismatch(
         f"is no generation in the catalogue, and it alone holds records of {old_name} whole: "
-        "nothing was changed; `pinakes fsck --full` tells what is damaged",
+        "nothing was changed; `pinakes fsck --full` lists what is damaged",
         file=name,
     )
 

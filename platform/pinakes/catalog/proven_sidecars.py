@@ -72,7 +72,7 @@ class ProvenSidecars:
                     return iter_sidecar(self._archive, name)
             except MalformedRecord:
                 continue
-        raise _unproven(entry.stored_name, "no sidecar tells of all its records")
+        raise _unproven(entry.stored_name, "no sidecar has all its records")
 
     def _is_own(self, name: str) -> bool:
         """Whether a sidecar says that it is this file's; of an older version its row keys do.

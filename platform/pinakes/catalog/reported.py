@@ -137,7 +137,7 @@ def put_reports(store: RowStore, scope: SeenScope, reports: Sequence[Report]) ->
     if find_open_scope(store, scope.crawl) != scope:
         store.mutate(TABLE, (Delete(key, None) for r in reports for key in _keys(scope, r)))
         require_open(store, scope.crawl)
-        raise Conflict(f"the crawl {scope.crawl} was opened again: report to it anew")
+        raise Conflict(f"the crawl {scope.crawl} was opened again: report to it again")
 
 
 def _puts(scope: SeenScope, reports: Iterable[Report]) -> Iterator[Put]:

@@ -212,7 +212,7 @@ def _why_misplaced(line: bytes, members: Mapping[str, zipfile.ZipInfo]) -> str |
     if info is None:
         return "names a file that is not in the package"
     if int(str(offset)) + int(str(length)) > info.file_size:
-        return "names a place behind the end of its file"
+        return "names a place after the end of its file"
     return None
 
 

@@ -192,7 +192,7 @@ def _require_writable(source: Source, record: Record) -> None:
     why = why_left(source, compression)
     end = record.offset + record.length
     if compression is not None and compression.passes_over_bytes(source, record.offset, end):
-        why = why or "what is no record lies in it"
+        why = why or "what is no record is in it"
     if why:
         raise _unwritable(source, record, why)
 

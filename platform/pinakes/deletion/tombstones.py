@@ -112,7 +112,7 @@ def _cut_apart(source: Source, start: int, end: int, cuts: Sequence[_Cut]) -> It
     compression = compression_at(source, start)
     assert compression is not None
     if compression.passes_over_bytes(source, start, end):
-        why = "a frame that cannot be read, or is none of a record, lies here"
+        why = "a frame that cannot be read, or is none of a record, is here"
         raise _inseparable(why, source.name, start)
     for number, found in groupby(_cut(source, start, end, cuts), key=itemgetter(0)):
         stone = cuts[number].stone

@@ -153,7 +153,7 @@ class Withdrawer:
             for key, target in targets.items()
             if target.capture.withdrawal is None and key not in before.by_collection.get(name, {})
         }
-        landed = [Conflict("landed meanwhile: run again", file=name) for name in sorted(files)]
+        landed = [Conflict("landed since: run again", file=name) for name in sorted(files)]
         return [*again.problems, *landed]
 
     def _request_of(self, act: Act, request: WithdrawalRequest) -> WithdrawalRequest:

@@ -309,7 +309,7 @@ class StoredRecompressor:
         if ending_of(entry.archive_file) is None:
             raise InputRefused(
                 "stays as it is: its name does not end in .warc or .arc, perhaps with .gz, .zst or "
-                ".bz2, so none could tell its compression",
+                ".bz2, so its compression could not be known",
                 file=entry.archive_file,
             )
         ending = ending_in(entry.archive_file, form.ending)

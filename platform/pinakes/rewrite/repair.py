@@ -198,7 +198,7 @@ class _Walk:
             return []
         if not holds_line_ends_only(self._source, self._end, self._source.size):
             return []
-        change = HeaderChange("between-records", "", f"{size} bytes behind it", "none")
+        change = HeaderChange("between-records", "", f"{size} bytes after it", "none")
         return [(change, Replacement(self._end, size, ()))]
 
     def _blank_before(self, record: Record) -> Repair:

@@ -15,7 +15,7 @@ EXPORTED = b"pinakes:exported"
 RUNS = "a crawler writes to it; `pinakes redis import` takes what it adds"
 ENDED = "a crawler has committed or cancelled it there, and here it is open"
 STALE = (
-    "a crawler writes to it; others are not told what was exported of an earlier crawl of this name"
+    "a crawler writes to it; others do not see what was exported of an earlier crawl of this name"
 )
 
 

@@ -75,7 +75,7 @@ class SharedServer:
         for key, found in self.kinds(list(kinds)).items():
             if found not in (kinds[key], "none"):
                 raise Conflict(
-                    f"{self.name}: a {found} lies at the key {_shown(key)}, where a {kinds[key]} "
+                    f"{self.name}: a {found} is at the key {_shown(key)}, where a {kinds[key]} "
                     "should be: is this the right database?"
                 )
 
@@ -320,6 +320,6 @@ def _shown(key: bytes) -> str:
 def lost(server: SharedServer) -> StoreUnavailable:
     """What was written aside is not there, although no one else knows of it."""
     return StoreUnavailable(
-        f"{server.name} has lost what was written just now: was it started anew, or does it evict "
+        f"{server.name} has lost what was written just now: was it restarted, or does it evict "
         "keys, for want of memory?"
     )

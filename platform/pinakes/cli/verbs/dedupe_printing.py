@@ -21,7 +21,7 @@ _UNCHANGED = {
     "failed": "could not be rewritten (named above)",
     CLAIMED: "another process is working on it (named above): the same command goes on",
     KEPT_FULL: "all its duplicates stay full (counted above)",
-    "not stored any more": "removed meanwhile",
+    "not stored any more": "removed since",
     "done already": "rewritten already",
 }
 
@@ -104,8 +104,8 @@ def format_plan(plan: Plan) -> str:
         lines.append(f"  95% interval        {low:>16,} to {high:,} bytes")
     lines += [
         f"a revisit takes       {plan.revisit_bytes:>16,.0f} bytes on average",
-        f"files written anew    {plan.files:>16,}",
-        f"disk needed meanwhile {plan.disk.total(plan.fraction):>16,} bytes",
+        f"files rewritten       {plan.files:>16,}",
+        f"disk needed           {plan.disk.total(plan.fraction):>16,} bytes",
     ]
     for what, size in plan.disk.as_json(plan.fraction).items():
         lines.append(f"  {what.replace('_', ' '):<19} {size:>16,} bytes")

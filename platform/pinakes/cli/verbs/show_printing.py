@@ -43,7 +43,7 @@ def say_cells(
     console.result(f"capture  {name}")
     if placed is not None and before_ms is None:
         place = f"{placed.file}:{placed.location.offset}"
-        console.result(f"lies at  {printable(place)}, {placed.location.length} bytes")
+        console.result(f"place    {printable(place)}, {placed.location.length} bytes")
     if not cells:
         console.result("not in the catalogue then")
     for column, cell, _ in cells:

@@ -86,7 +86,7 @@ def _say(report: WithdrawalReport, console: Console, *, only_says: bool, details
         lines += _listed("withdraw", report.captures)
         lines += _listed("make full", report.promoted)
         lines += _listed("re-point", report.repointed)
-        lines += _listed("write anew", report.files)
+        lines += _listed("rewrite", report.files)
         lines += _listed("delete", report.generations, lambda g: f"{g.file}, {g.size} bytes")
     console.result(
         {"collection": report.collection, "outcome": outcome, **report.as_json()},

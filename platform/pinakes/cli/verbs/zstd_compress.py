@@ -95,7 +95,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     )
     option(
         "--again",
-        "write files of crawls anew that are in this compression already, for another level "
+        "rewrite files of crawls that are in this compression already, for another level "
         "or dictionary, or a member a record (default: left)",
     )
     add_dry_run(parser)

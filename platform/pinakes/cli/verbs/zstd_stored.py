@@ -142,7 +142,7 @@ def _about(collection: str, form: StoredForm) -> str:
 def _say_sum(summary: _Sum, console: Console, min_saving: float, *, only_says: bool) -> None:
     parts = [f"{count_of(summary.written, 'file')} {'to write' if only_says else 'written'}"]
     if left := summary.left[LEFT]:
-        parts.append(f"{left:,} in this compression already, left (--again writes them anew)")
+        parts.append(f"{left:,} in this compression already, left (--again rewrites them)")
     if left := summary.left[UNCHANGED]:
         parts.append(f"{left:,} that would be as they are, left")
     if left := summary.left[TOO_LITTLE]:

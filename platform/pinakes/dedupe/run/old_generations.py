@@ -156,7 +156,7 @@ def require_given_back(
         except (MalformedRecord, InputRefused) as problem:
             kept = kept or DigestMismatch(
                 f"the old generation is kept: it is not known whether {current} gives it back "
-                f"({problem}): `pinakes fsck --full` tells",
+                f"({problem}): see `pinakes fsck --full`",
                 file=name,
             )
             continue
@@ -180,7 +180,7 @@ def require_given_back(
 def _kept(name: str, current: str, lost: Sequence[Lost], why: str = "") -> DigestMismatch:
     return DigestMismatch(
         f"the old generation is kept: it alone holds {_records(lost)} of {current} whole "
-        f"({lost[0].why}{why}): `pinakes fsck --full` tells what is damaged",
+        f"({lost[0].why}{why}): `pinakes fsck --full` lists what is damaged",
         file=name,
         offset=lost[0].offset,
     )
@@ -190,7 +190,7 @@ def _mended(name: str, current: str, lost: Sequence[Lost]) -> DigestMismatch:
     return DigestMismatch(
         f"the old generation alone held {_records(lost)} of {current} whole ({lost[0].why}): a new "
         "generation has them now, and the old one is kept for the grace time; `pinakes fsck "
-        "--full` tells what is damaged",
+        "--full` lists what is damaged",
         file=name,
         offset=lost[0].offset,
     )

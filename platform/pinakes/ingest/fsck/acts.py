@@ -101,7 +101,7 @@ class DeadActs:
     def _require_as(self, entry: FileEntry) -> None:
         if not _is_as(entry, read_entry(self._rows, entry.archive_file)):
             raise Conflict(
-                "another process has worked on it meanwhile: run fsck again",
+                "another process has worked on it since: run fsck again",
                 file=entry.archive_file,
             )
 

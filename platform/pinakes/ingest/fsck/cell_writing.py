@@ -42,7 +42,7 @@ class CellWriter:
         key = encode_file_key(self._entry.archive_file)
         row = get_row(self._rows, "files", key, columns=[FileFacts.COLUMN])
         if row is None:
-            raise SchemaError("its facts were deleted meanwhile", file=self._entry.stored_name)
+            raise SchemaError("its facts have been deleted since", file=self._entry.stored_name)
         return row.cells[FileFacts.COLUMN].timestamp_ms
 
     def changes(self, cells: Sequence[CellChange]) -> Iterator[RowChange]:

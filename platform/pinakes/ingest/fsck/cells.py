@@ -141,7 +141,7 @@ class FullFileCheck:
             code=code,
             file=self._entry.stored_name,
             message=message,
-            repair="make the sidecar anew",
+            repair="rebuild the sidecar",
             mend=partial(self._mender.rebuild, code, message),
         )
 

@@ -70,7 +70,7 @@ class OlderGenerations:
                     code=code,
                     file=name,
                     message=f"superseded generation: {message}{way}",
-                    repair="make the sidecar anew from the archive file" if can_mend else None,
+                    repair="rebuild the sidecar from the archive file" if can_mend else None,
                     mend=partial(self._make_sidecar, name, generation, code, message)
                     if can_mend
                     else None,

@@ -78,7 +78,7 @@ def read_older_rows(
         for row, record in zip(rows, records, strict=True):
             if not _is_decided_so(row, record):
                 raise InputRefused(
-                    f"rows do not tell any more what was decided on the record at {row.offset}: "
+                    f"rows no longer say what was decided on the record at {row.offset}: "
                     "put its sidecar back from a copy",
                     file=of.file,
                 )

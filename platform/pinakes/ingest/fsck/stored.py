@@ -213,9 +213,9 @@ class StoredFileCheck:
             code=code,
             file=self._name,
             message=message,
-            repair="make the sidecar and the rows anew from the archive file"
+            repair="rebuild the sidecar and the rows from the archive file"
             if self._entry.generation == 1
-            else "make the sidecar anew from the archive file and the rows",
+            else "rebuild the sidecar from the archive file and the rows",
             mend=partial(self._mender.rebuild, code, message),
         )
 

@@ -173,7 +173,7 @@ class TablesCheck:
                     code="crawl-missing",
                     file=crawl,
                     message=f"its files have landed, and the catalogue has no {what} of it",
-                    repair="make it anew from its files, open: commit it where it was committed",
+                    repair="rebuild it from its files, open: commit it where it was committed",
                     mend=partial(self._make_crawl, crawl, collection, landings[crawl]),
                 )
             elif facts.collection != collection:

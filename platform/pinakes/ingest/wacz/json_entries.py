@@ -105,7 +105,7 @@ class _Reader:
 
     def end(self) -> None:
         if self._peek():
-            raise self.wrong("there is more behind its end")
+            raise self.wrong("there is more after its end")
 
     def value(self) -> object:
         if not self._peek():
