@@ -20,7 +20,7 @@ from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.snapshot import Snapshot
 
 from .access_urls import AccessUrls
-from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
+from .forwarding import Assessment, Forbidden, ForwardingResponder
 from .side import (
     PageToCapture,
     Visit,
@@ -28,7 +28,7 @@ from .side import (
     failed_if_not_answered,
     load_snapshot,
 )
-from .upstream import Origin, Upstream
+from .upstream import Origin, ServerExchange, Upstream
 
 LEAK = "leak to the live web"
 _NAMED = 10

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import ssl
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from email.message import Message
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.replay.page_log import LoggedExchange, Outcome
@@ -19,10 +19,16 @@ from pinakes.qa.replay.sending import Sender, own_answer, send_answer
 from pinakes.qa.replay.session import ShownPage
 
 from .forward_answer import Forwarded, forward_answer
-from .upstream import TIMEOUT_S, Origin, Upstream, connect, request_bytes, send_request
-
-if TYPE_CHECKING:
-    from .recording import AnswerRecorder
+from .recording import AnswerRecorder
+from .upstream import (
+    TIMEOUT_S,
+    Origin,
+    ServerExchange,
+    Upstream,
+    connect,
+    request_bytes,
+    send_request,
+)
 
 
 class Forbidden(Exception):
@@ -40,15 +46,6 @@ class Assessment(NamedTuple):
     problem: str | None = None
     is_comparable: bool = False
     """Whether its bytes are those that were captured, not rewritten."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerExchange:
-    """One request to a server, as bytes too, and its answer."""
-
-    request: ProxyRequest
-    raw_request: bytes
-    upstream: Upstream
 
 
 class ProxyPolicy(Protocol):

@@ -32,7 +32,7 @@ from pinakes.qa.browsers.session import Session
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.session import ProxySession
 
-from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
+from .forwarding import Assessment, Forbidden, ForwardingResponder
 from .recording import AnswerRecorder, Recording
 from .side import (
     PageToCapture,
@@ -42,7 +42,7 @@ from .side import (
     failed_if_not_answered,
     load_snapshot,
 )
-from .upstream import Origin, Upstream
+from .upstream import Origin, ServerExchange, Upstream
 
 Address = tuple[str, int]
 Resolver = Callable[[Origin], "list[Address]"]

@@ -40,7 +40,7 @@ from pinakes.warc.field_names import (
 from pinakes.warc.write import compress_member, format_header, gzip_member, record_pieces
 
 from .forward_answer import Forwarded
-from .forwarding import ServerExchange
+from .upstream import ServerExchange
 
 _IN_MEMORY_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 16

@@ -119,6 +119,15 @@ class Upstream:
                 return
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerExchange:
+    """One request to a server, as bytes too, and its answer."""
+
+    request: ProxyRequest
+    raw_request: bytes
+    upstream: Upstream
+
+
 def request_bytes(request: ProxyRequest, fields: Message) -> bytes:
     """The request as sent to the server: the browser's fields, in their order.
 
