@@ -57,7 +57,7 @@ def test_home_names_crawls_with_their_counts(store: LandedStore, ask: Ask) -> No
             break
         threading.Event().wait(0.1)
     assert "2 collections, 2 crawls" in text
-    assert re.search(r"one open 1 1 1 \d+ B – 1 20", text)
+    assert re.search(r"one open 1 1 1 (\d+ B) \1 – – 1 20", text)
 
 
 @pytest.mark.parametrize(

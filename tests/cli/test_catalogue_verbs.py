@@ -264,7 +264,7 @@ def test_show_names_what_is_reported(store: LandedStore, call: Call) -> None:
     assert (
         call("crawl", "show", "one")
         .out.splitlines()[0]
-        .endswith(" bytes landed; 1 reports landed, 1 reports never landed, 2 unresolved")
+        .endswith(" now; 1 reports landed, 1 reports never landed, 2 unresolved")
     )
 
 
@@ -273,7 +273,9 @@ def test_fsck_finds_then_mends_then_finds_nothing(store: LandedStore, call: Call
     (store.folder / "archive/one/a.warc.gz.sidecar.parquet").unlink()
     found = call("fsck", "--quick")
     assert found.code == 1
-    assert found.out.startswith("one/a.warc.gz: sidecar-missing: has no sidecar; --repair: make ")
+    assert found.out.startswith(
+        "one/a.warc.gz: sidecar-missing: has no sidecar; --repair: rebuild "
+    )
     [mended] = call("fsck", "--repair", "--json").objects()
     assert (mended["code"], mended["mended"]) == ("sidecar-missing", True)
     assert call("fsck", "--full").code == 0

@@ -68,8 +68,7 @@ def test_a_crawl_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr()
     assert shown.out == ""
     assert (
-        "0 files written; 1 in this compression already, left (--again rewrites them)"
-        in shown.err
+        "0 files written; 1 in this compression already, left (--again rewrites them)" in shown.err
     )
     assert stored() == [
         "spring/a.warc.gz", "spring/g2-gz/a.warc.zst", "spring/g3/a.warc.gz", "summer/b.warc"

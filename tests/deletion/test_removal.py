@@ -93,7 +93,7 @@ def test_a_removed_crawl_leaves_nothing_of_itself(store: LandedStore, tmp_path: 
     assert entry is not None
     assert entry.state == "removed"
     totals = read_totals(store.rows, "one")
-    assert (totals.counts["files"], totals.now("files")) == (2, 0)
+    assert (totals.counts["files"], totals.holdings.files) == (2, 0)
     assert remove(store).files == 0
     alone.close()
 
@@ -362,11 +362,12 @@ def test_stats_count_what_is_stored(store: LandedStore) -> None:
     reference = revisit(URI, "2022-01-01T00:00:00Z", URI, DATE)
     store.land("one2", "s.warc.gz", page(URI), copy, page("http://x.example/", b"x"), reference)
     stats = count_crawl(store.rows, store.archive, "one2")
-    assert (stats.files, stats.captures) == (1, 4)
+    assert (stats.holdings.files, stats.captures) == (1, 4)
     assert stats.types == {"response": 3, "revisit": 1}
     assert stats.statuses == {"200": 4}
     assert stats.media_types == {"text/html": 4}
-    assert stats.landed_bytes == stats.stored_bytes == sum(stats.bytes_by_type.values())
+    held = stats.holdings
+    assert held.landed_bytes == held.stored_bytes == sum(stats.bytes_by_type.values())
     remove(store)
     acts = read_totals(store.rows, "one").by_verb
     assert (acts["ingest"]["acts"], acts["remove"]["removed_captures"]) == (2, 3)

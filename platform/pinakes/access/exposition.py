@@ -209,13 +209,13 @@ def crawl_metrics(landing: Landing, totals: Mapping[str, CrawlTotals]) -> Iterat
         "collection",
         "state",
     )
-    yield gauge(
-        "crawl_files",
-        "Files that are stored.",
-        {key: t.now("files") for key, t in known.items()},
-        "crawl",
-        "collection",
-    )
+    for name, words in (
+        ("files", "Files that are stored."),
+        ("stored_bytes", "Bytes of stored archive files, of their current generations."),
+        ("old_bytes", "Bytes of older generations that have not been dropped."),
+    ):
+        held = {key: getattr(t.holdings, name) for key, t in known.items()}
+        yield gauge(f"crawl_{name}", words, held, "crawl", "collection")
     for name, words in (
         ("files", "Files that have landed, ever."),
         ("records", "Records that have landed, ever."),

@@ -18,7 +18,8 @@ from pinakes.catalog.crawl_rows import (
 )
 from pinakes.catalog.crawl_stats import CrawlStats, count_crawl
 from pinakes.catalog.file_counts import read_totals
-from pinakes.catalog.file_rows import scan_entries, scan_inflight
+from pinakes.catalog.file_rows import TABLE as FILES
+from pinakes.catalog.file_rows import entry_of, generations_of, scan_inflight
 from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed
 from pinakes.catalog.required_files import StoredRequirement, scan_required
 from pinakes.catalog.requirements import Requirements, read_requirements
@@ -27,6 +28,7 @@ from pinakes.dedupe.run.plan import Plan
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
 from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import files_of
 from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.profile import Stores
 
@@ -40,7 +42,9 @@ _MOST_REPORTS = 1000
 class CrawlSummary:
     """A crawl: its state, and what has landed in it and not been removed.
 
-    `counts` are those that Browsertrix keeps; None where they were not asked for.
+    `bytes` are the sizes of its files as they landed, `stored_bytes` those on disk now, and
+    `old_bytes` those of `old_generations` that have not been dropped.  `counts` are those that
+    Browsertrix keeps; None where they were not asked for.
     """
 
     crawl: str
@@ -51,6 +55,9 @@ class CrawlSummary:
     files: int
     captures: int
     bytes: int
+    stored_bytes: int
+    old_generations: int
+    old_bytes: int
     counts: BrowsertrixCounts | None = None
 
 
@@ -58,8 +65,9 @@ class CrawlSummary:
 class StoredFile:
     """An archive file of a crawl; None is unknown.
 
-    `bytes`, `sha256` and `captures` are as it landed; `generation` counts how often it was
-    written, from 1; `hidden`: an act is at work on it, and readers leave it out.
+    `bytes` and `sha256` are those of its current generation, `landed_bytes` and `landed_sha256`
+    those with which it landed, as `captures`; `generation` counts how often it was written, from
+    1; `hidden`: an act is at work on it, and readers leave it out.
     """
 
     file: str
@@ -67,6 +75,8 @@ class StoredFile:
     generation: int
     bytes: int | None
     sha256: str | None
+    landed_bytes: int | None
+    landed_sha256: str | None
     captures: int | None
     hidden: bool
 
@@ -108,16 +118,19 @@ def list_lost(stores: Stores) -> Iterator[DigestMismatch]:
 def list_files(stores: Stores, crawl: str) -> Iterator[StoredFile]:
     """The archive files of a crawl that have landed, or were to, by name."""
     in_flight = scan_inflight(stores.rows)
-    for entry in scan_entries(stores.rows, crawl):
+    for row in stores.rows.scan(FILES, files_of(crawl), columns=[b"f", b"l"]):
+        entry = entry_of(row)
         if entry.state is None:
             continue
-        facts = entry.facts
+        facts, stored = entry.facts, generations_of(row).get(entry.generation)
         yield StoredFile(
             file=entry.archive_file,
             state=entry.state,
             generation=entry.generation,
-            bytes=facts.size if facts is not None else None,
-            sha256=facts.sha256 if facts is not None else None,
+            bytes=stored.size if stored is not None else None,
+            sha256=stored.sha256 if stored is not None else None,
+            landed_bytes=facts.size if facts is not None else None,
+            landed_sha256=facts.sha256 if facts is not None else None,
             captures=facts.captures if facts is not None else None,
             hidden=entry.archive_file in in_flight,
         )
@@ -191,7 +204,7 @@ def findings_of(found: CommitFindings) -> dict[str, int]:
 
 
 def _summary(stores: Stores, entry: CrawlEntry, *, counts: bool) -> CrawlSummary:
-    totals, collection = read_totals(stores.rows, entry.crawl), entry.facts.collection
+    held, collection = read_totals(stores.rows, entry.crawl).holdings, entry.facts.collection
     counted = None
     if counts:
         counted = count_as_browsertrix(stores.rows, stores.archive, entry.crawl, collection)
@@ -201,8 +214,11 @@ def _summary(stores: Stores, entry: CrawlEntry, *, counts: bool) -> CrawlSummary
         state=entry.state,
         source=entry.facts.source,
         description=entry.facts.description,
-        files=totals.now("files"),
-        captures=totals.now("captures"),
-        bytes=totals.now("bytes"),
+        files=held.files,
+        captures=held.captures,
+        bytes=held.landed_bytes,
+        stored_bytes=held.stored_bytes,
+        old_generations=held.old_generations,
+        old_bytes=held.old_bytes,
         counts=counted,
     )

@@ -7,24 +7,20 @@ from dataclasses import dataclass, field
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import files_of
 from pinakes.row_store.port import RowStore
 
-from .file_records import iter_known_rows, read_generations, stored_names
-from .file_rows import scan_entries
+from .file_records import iter_known_rows, stored_names
+from .file_rows import TABLE, entry_of, generations_of
+from .holdings import NOTHING_HELD, Holdings, holdings_of_file
 from .sidecar import SidecarRow
 
 
 @dataclass(slots=True)
 class CrawlStats:
-    """Counts of the records that are stored now.
+    """Counts of what is stored now; `types` counts replaced records as revisits."""
 
-    `stored_bytes` is the size of the current generations, `landed_bytes` that of the files as
-    landed.
-    """
-
-    files: int = 0
-    landed_bytes: int = 0
-    stored_bytes: int = 0
+    holdings: Holdings = NOTHING_HELD
     captures: int = 0
     types: Counter[str] = field(default_factory=Counter)
     bytes_by_type: Counter[str] = field(default_factory=Counter)
@@ -49,14 +45,12 @@ class CrawlStats:
 def count_crawl(store: RowStore, archive: ArchiveReader, crawl: str) -> CrawlStats:
     """Count a crawl's records."""
     stats = CrawlStats()
-    for entry in scan_entries(store, crawl):
+    for row in store.scan(TABLE, files_of(crawl), columns=[b"f", b"l"]):
+        entry = entry_of(row)
         if entry.state is not FileState.STORED or entry.facts is None:
             continue
-        generations = read_generations(store, entry.archive_file)
-        stats.files += 1
-        stats.landed_bytes += entry.facts.size
-        current = generations.get(entry.generation)
-        stats.stored_bytes += current.size if current is not None else entry.facts.size
-        for row in iter_known_rows(archive, stored_names(entry, generations)) or ():
-            stats.add(row)
+        stats.holdings += holdings_of_file(row)
+        names = stored_names(entry, generations_of(row))
+        for record in iter_known_rows(archive, names) or ():
+            stats.add(record)
     return stats

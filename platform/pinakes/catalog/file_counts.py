@@ -12,20 +12,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.columns import named_column, numbered_column
+from pinakes.hbase_schema.columns import named_column
 from pinakes.hbase_schema.file_cells import (
     ActCounts,
-    CurrentGeneration,
     FileFacts,
-    FileStateCell,
-    GenerationFacts,
 )
-from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import encode_file_key, files_of
-from pinakes.row_store.cells import decode_stored, read_cell
-from pinakes.row_store.port import Put, Row, RowStore, get_row
+from pinakes.row_store.cells import decode_stored
+from pinakes.row_store.port import Put, RowStore, get_row
 
 from .file_rows import TABLE, Held
+from .holdings import NOTHING_HELD, Holdings, holdings_of_file
 
 LANDED_VERB = "ingest"
 
@@ -94,14 +91,13 @@ class CrawlTotals:
     """Sums over all acts on the files of a crawl.
 
     `latest_ms` is when the latest landing began, None if nothing has landed; `acts` in
-    `by_verb` counts the acts of each verb, one per file.  `saved_bytes` is by how much the
-    current generations of stored files are smaller than the files as landed.
+    `by_verb` counts the acts of each verb, one per file.  `holdings` is what is stored now.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     by_verb: dict[str, Counter[str]] = field(default_factory=dict)
     latest_ms: int | None = None
-    saved_bytes: int = 0
+    holdings: Holdings = NOTHING_HELD
 
     def add(self, cell: ActCounts, time_ms: int) -> None:
         """Count one act."""
@@ -112,10 +108,6 @@ class CrawlTotals:
         if cell.verb == LANDED_VERB:
             self.latest_ms = max(time_ms, self.latest_ms or 0)
 
-    def now(self, name: str) -> int:
-        """`files`, `bytes` or `captures` that acts have added, less those removed."""
-        return self.counts[name] - self.counts[f"removed_{name}"]
-
 
 def read_totals(store: RowStore, crawl: str) -> CrawlTotals:
     """The sums of a crawl.  The cost grows with its files: callers should cache it."""
@@ -125,21 +117,5 @@ def read_totals(store: RowStore, crawl: str) -> CrawlTotals:
             if column.startswith(ActCounts.COLUMN):
                 counts = decode_stored(ActCounts, TABLE, row.key, column, cell.value)
                 totals.add(counts, cell.timestamp_ms)
-        totals.saved_bytes += _saved_bytes(row)
+        totals.holdings += holdings_of_file(row)
     return totals
-
-
-def _saved_bytes(row: Row) -> int:
-    current = read_cell(CurrentGeneration, TABLE, row)
-    facts = read_cell(FileFacts, TABLE, row)
-    state = read_cell(FileStateCell, TABLE, row)
-    if current is None or facts is None or state is None:
-        return 0
-    if state.state != FileState.STORED.value:
-        return 0
-    number = current.generation
-    column = numbered_column(GenerationFacts, number)
-    generation = read_cell(GenerationFacts, TABLE, row, column)
-    if number == 1 or generation is None:
-        return 0
-    return facts.size - generation.size

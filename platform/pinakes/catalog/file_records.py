@@ -13,7 +13,6 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
 from pinakes.hbase_schema.act_times import next_act_time
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import (
@@ -28,7 +27,7 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .file_rows import TABLE, FileEntry, read_entry
+from .file_rows import TABLE, FileEntry, generations_of, read_entry
 from .requests import iter_rows
 from .sidecar import (
     Places,
@@ -45,15 +44,7 @@ from .sidecar import (
 def read_generations(store: RowStore, archive_file: str) -> dict[int, GenerationFacts]:
     """Every generation ever written, by number.  One round trip."""
     row = get_row(store, TABLE, encode_file_key(archive_file), columns=[b"f"])
-    if row is None:
-        return {}
-    return {
-        int(column_suffix(column)): decode_stored(
-            GenerationFacts, TABLE, row.key, column, cell.value
-        )
-        for column, cell in row.cells.items()
-        if column.startswith(GenerationFacts.COLUMN)
-    }
+    return generations_of(row) if row is not None else {}
 
 
 def read_current(store: RowStore, entry: FileEntry) -> GenerationFacts:

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from pinakes.hbase_schema.cells import C, encode_cell
+from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import (
     Claim,
     CurrentGeneration,
     FileFacts,
     FileStateCell,
     FirstDecision,
+    GenerationFacts,
     InFlight,
     ReferencesKept,
 )
@@ -24,7 +26,7 @@ from pinakes.hbase_schema.generation_names import Generation
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
-from pinakes.row_store.cells import read_cell
+from pinakes.row_store.cells import decode_stored, read_cell
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
 from .claims import Claimant, ClaimedCell
@@ -141,6 +143,22 @@ def scan_entries_below(store: RowStore, name: str) -> Iterator[FileEntry]:
         found = decode_file_key(row.key)
         if found == name or found.startswith(f"{name}/"):
             yield _entry(found, row)
+
+
+def entry_of(row: Row) -> FileEntry:
+    """The file of a row of `files`, of which columns `f` and `l` were read."""
+    return _entry(decode_file_key(row.key), row)
+
+
+def generations_of(row: Row) -> dict[int, GenerationFacts]:
+    """Every generation of a file ever written, by number, from its row of `files`."""
+    return {
+        int(column_suffix(column)): decode_stored(
+            GenerationFacts, TABLE, row.key, column, cell.value
+        )
+        for column, cell in row.cells.items()
+        if column.startswith(GenerationFacts.COLUMN)
+    }
 
 
 def _entry(archive_file: str, row: Row | None) -> FileEntry:

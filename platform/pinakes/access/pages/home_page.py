@@ -5,7 +5,7 @@ That has its state, its WACZ files, and the pages that these list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
@@ -16,6 +16,7 @@ from pinakes.access.views import StoreHealth
 from pinakes.catalog.crawl_rows import CrawlEntry, read_crawl
 from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.holdings import NOTHING_HELD, Holdings
 from pinakes.catalog.page_lists import ListedPage, PageLists
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.catalog.wacz_rows import scan_wacz_files
@@ -54,32 +55,8 @@ class CrawlLine:
         return self.entry.facts.description
 
     @property
-    def files(self) -> int | None:
-        return self.totals.now("files") if self.totals is not None else None
-
-    @property
-    def captures(self) -> int | None:
-        return self.totals.now("captures") if self.totals is not None else None
-
-    @property
-    def landed_bytes(self) -> int | None:
-        return self.totals.now("bytes") if self.totals is not None else None
-
-    @property
-    def records(self) -> int | None:
-        return self.totals.counts["records"] if self.totals is not None else None
-
-    @property
-    def damaged(self) -> int | None:
-        return self.totals.counts["damaged"] if self.totals is not None else None
-
-    @property
-    def saved_bytes(self) -> int:
-        return self.totals.saved_bytes if self.totals is not None else 0
-
-    @property
-    def saved_percent(self) -> str:
-        return f"{100 * self.saved_bytes / max(1, self.landed_bytes or 0):.1f}"
+    def holdings(self) -> Holdings | None:
+        return self.totals.holdings if self.totals is not None else None
 
     @property
     def latest_ms(self) -> int:
@@ -94,8 +71,8 @@ class CollectionLine:
     crawls: tuple[CrawlLine, ...]
 
     @property
-    def saved_bytes(self) -> int:
-        return sum(crawl.saved_bytes for crawl in self.crawls)
+    def holdings(self) -> Holdings:
+        return _sum(self.crawls)
 
 
 def home_page(
@@ -118,16 +95,15 @@ def home_page(
             CollectionLine(name=name, crawls=tuple(group))
             for name, group in groupby(crawls, key=lambda one: one.entry.facts.collection)
         ],
-        sums={
-            "crawls": len(crawls),
-            **{
-                name: sum(getattr(crawl, name) or 0 for crawl in crawls)
-                for name in ("files", "records", "landed_bytes", "saved_bytes")
-            },
-        },
+        crawls=len(crawls),
+        held=_sum(crawls),
         busy=sum(run.state == RUNNING for run in landing.value.runs) if landing.value else 0,
         most=CRAWLS_SHOWN,
     )
+
+
+def _sum(crawls: Iterable[CrawlLine]) -> Holdings:
+    return sum((crawl.holdings or NOTHING_HELD for crawl in crawls), NOTHING_HELD)
 
 
 def _crawls(landing: Landing, totals: Mapping[str, CrawlTotals]) -> Iterator[CrawlLine]:

@@ -11,6 +11,7 @@ from pinakes.access.recent import CachedState
 from pinakes.access.views import StoreHealth
 from pinakes.catalog.crawl_rows import CrawlEntry
 from pinakes.catalog.file_counts import CrawlTotals
+from pinakes.catalog.holdings import Holdings
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.hbase_schema.name_keys import crawl_of
 
@@ -36,8 +37,8 @@ class CrawlShown:
         return Counter(flight.state for flight in self.flights)
 
     @property
-    def stored(self) -> int | None:
-        return self.totals.now("files") if self.totals is not None else None
+    def holdings(self) -> Holdings | None:
+        return self.totals.holdings if self.totals is not None else None
 
     @property
     def rate(self) -> Rate:

@@ -74,8 +74,11 @@ def say_crawl(stores: Stores, crawl: str, console: Console, *, counts: bool) -> 
 def _say(crawl: CrawlSummary, reports: Mapping[str, int], console: Console) -> None:
     held = (
         f"{count_of(crawl.files, 'file')}, {count_of(crawl.captures, 'capture')}, "
-        f"{count_of(crawl.bytes, 'byte')} landed"
+        f"{count_of(crawl.bytes, 'byte')} landed, {crawl.stored_bytes:,} now"
     )
+    if crawl.old_generations:
+        old = count_of(crawl.old_generations, "old generation")
+        held += f", {count_of(crawl.old_bytes, 'byte')} in {old}"
     line = f"{crawl.crawl}  {crawl.state}  {crawl.collection}  {held}"
     value = asdict(crawl)
     del value["counts"]
@@ -92,7 +95,7 @@ def _say(crawl: CrawlSummary, reports: Mapping[str, int], console: Console) -> N
 def _counts_text(counts: BrowsertrixCounts) -> str:
     return (
         f"{count_of(counts.total_urls, 'URL')}, {counts.dupe_urls} of them duplicates, "
-        f"{counts.total_crawl_size} bytes crawled, {counts.conserved_size} conserved"
+        f"{counts.total_crawl_size:,} bytes crawled, {counts.conserved_size:,} conserved"
     )
 
 
@@ -108,16 +111,17 @@ def _say_wacz(listed: ListedWacz, console: Console) -> None:
             "captures": wacz.captures,
             "source": wacz.source,
         },
-        text=f"  {printable(listed.name)}  WACZ  {captures}  {wacz.size} bytes",
+        text=f"  {printable(listed.name)}  WACZ  {captures}  {wacz.size:,} bytes",
     )
 
 
 def _say_file(file: StoredFile, console: Console) -> None:
-    size = "-" if file.bytes is None else file.bytes
+    now, landed = ("-" if n is None else f"{n:,}" for n in (file.bytes, file.landed_bytes))
+    size = f"{landed} bytes" + ("" if now == landed else f" landed, {now} now")
     console.result(
         asdict(file),
         text=f"  {printable(file.file)}  {file.state}  generation {file.generation}  "
-        f"{size} bytes landed{'  hidden' if file.hidden else ''}",
+        f"{size}{'  hidden' if file.hidden else ''}",
     )
 
 
@@ -216,10 +220,11 @@ def say_statistics(crawl: str, found: CrawlStatistics, console: Console) -> None
         "takes_no_part": stats.skips,
         "copies_left_full": plan.left_full,
     }
-    single = ("files", "landed_bytes", "stored_bytes", "captures")
-    numbers = {name: getattr(stats, name) for name in single}
+    held = ("files", "landed_bytes", "stored_bytes", "saved_bytes", "old_generations", "old_bytes")
+    numbers = {name: getattr(stats.holdings, name) for name in held}
+    numbers |= {"captures": stats.captures}
     numbers |= {"duplicates": plan.total.records, "duplicate_bytes": plan.duplicate_bytes}
-    lines = [f"{crawl}  {found.state}", *(f"{name}: {n}" for name, n in numbers.items())]
+    lines = [f"{crawl}  {found.state}", *(f"{name}: {n:,}" for name, n in numbers.items())]
     for name, table in tables.items():
         lines += [f"{name}:", *_rows(table)]
     lines += ["acts:", *(f"  {verb}: {_counts(n)}" for verb, n in sorted(found.acts.items()))]
