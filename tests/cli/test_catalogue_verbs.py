@@ -273,9 +273,8 @@ def test_fsck_finds_then_mends_then_finds_nothing(store: LandedStore, call: Call
     (store.folder / "archive/one/a.warc.gz.sidecar.parquet").unlink()
     found = call("fsck", "--quick")
     assert found.code == 1
-    assert found.out.startswith(
-        "one/a.warc.gz: sidecar-missing: has no sidecar; --repair: rebuild "
-    )
+    line = "one/a.warc.gz: sidecar-missing: has no sidecar; --repair: rebuild "
+    assert found.out.startswith(line)
     [mended] = call("fsck", "--repair", "--json").objects()
     assert (mended["code"], mended["mended"]) == ("sidecar-missing", True)
     assert call("fsck", "--full").code == 0
