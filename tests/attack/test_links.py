@@ -76,3 +76,95 @@ def test_a_file_on_another_disk_is_read_and_taken_out() -> None:
     assert main(["crawl", "cancel", "one"]) == Exit.DONE
     assert not name.is_symlink()
     assert elsewhere.read_bytes() == gzip_file()
+
+
+def test_crawls_on_another_disk_lead_to_one_another(capsys: pytest.CaptureFixture[str]) -> None:
+    """Their folders are links, as is allowed; there, equal files were made links."""
+    for crawl in ("one", "two"):
+        land(crawl, "a.warc.gz", gzip_file(), crawl)
+        os.makedirs("disk", exist_ok=True)
+        (ARCHIVE / crawl).rename(f"disk/{crawl}")
+        (ARCHIVE / crawl).symlink_to(Path("disk", crawl).absolute())
+    assert main(["fsck", "--full"]) == Exit.DONE
+    link(Path("disk/two/a.warc.gz"), Path("disk/one/a.warc.gz"))
+    assert main(["fsck", "--full"]) == Exit.FOUND
+    assert "two/a.warc.gz: checksum: a link to one/a.warc.gz" in capsys.readouterr().out
+    assert main(["crawl", "cancel", "one"]) == Exit.SOME_FAILED
+    assert main(["cat", "two/a.warc.gz:0"]) == Exit.SOME_FAILED
+    assert Path("disk/two/a.warc.gz").read_bytes() == gzip_file()
+
+
+@pytest.mark.parametrize("gone", ["one", "two"])
+def test_two_crawls_are_one_folder_elsewhere(gone: str, capsys: pytest.CaptureFixture[str]) -> None:
+    land("one", "a.warc.gz", gzip_file(), "one")
+    land("two", "a.warc.gz", gzip_file(), "two")
+    (ARCHIVE / "one").rename("disk")
+    for path in (ARCHIVE / "two").iterdir():
+        path.unlink()
+    (ARCHIVE / "two").rmdir()
+    for crawl in ("one", "two"):
+        (ARCHIVE / crawl).symlink_to(Path("disk").absolute())
+    assert main(["crawl", "cancel", gone]) == Exit.SOME_FAILED
+    assert Path("disk/a.warc.gz").read_bytes() == gzip_file()
+
+
+WAYS = ("file", "relative", "folder", "archive", "loop")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_on_another_disk_is_backed_up(way: str) -> None:
+    name = land("one", "a.warc.gz", gzip_file())
+    os.makedirs("disk")
+    moved = {"folder": name.parent, "loop": name.parent, "archive": ARCHIVE}.get(way, name)
+    place = Path("disk", moved.name)
+    moved.rename(place)
+    leads_to = os.path.relpath(place, moved.parent) if way == "relative" else place.absolute()
+    moved.symlink_to(leads_to)
+    if way == "loop":
+        (place / "again").symlink_to(place.absolute())
+    assert main(["backup", "saved"]) == Exit.DONE
+    assert main(["backup", "--verify", "saved"]) == Exit.DONE
+    assert main(["restore-backup", "saved", "--store", "new"]) == Exit.DONE
+    assert Path("new/archive/one/a.warc.gz").read_bytes() == gzip_file()
+    assert main(["fsck", "--full", "--store", "new"]) == Exit.DONE
+
+
+def test_what_no_listing_shows_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """A link to a folder that holds the archive is not entered, or a walk would never end."""
+    name = land("one", "a.warc.gz", gzip_file())
+    name.parent.rename("outer")
+    Path("s").rename("outer/s")
+    os.symlink("outer/s", "s")
+    Path("outer/s/archive/one").symlink_to(Path("outer").absolute())
+    assert main(["backup", "saved"]) == Exit.SOME_FAILED
+    assert "one/a.warc.gz: is missing in the archive" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["backup", "loop"],
+        ["backup", "loop/x"],
+        ["restore-backup", "loop", "--store", "n"],
+        ["restore-backup", "saved", "--store", "loop"],
+        ["zstd", "compress", "loop", "-o", "z"],
+        ["zstd", "compress", "a.warc.gz", "-o", "loop"],
+    ],
+    ids=" ".join,
+)
+def test_a_link_to_itself_is_named(call: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    land("one", "a.warc.gz", gzip_file())
+    assert main(["backup", "saved"]) == Exit.DONE
+    os.symlink("loop", "loop")
+    capsys.readouterr()
+    assert main(call) in (Exit.WRONG_CALL, Exit.SOME_FAILED)
+    assert "loop" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["dangling", "a.warc.gz"])
+def test_a_backup_goes_into_a_folder(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    land("one", "a.warc.gz", gzip_file())
+    os.symlink("nowhere", "dangling")
+    assert main(["backup", place]) == Exit.WRONG_CALL
+    assert f"{place}: is no folder" in capsys.readouterr().err
+    assert Path("a.warc.gz").read_bytes() == gzip_file()

@@ -12,7 +12,7 @@ from agreement import check_references
 from archive_builders import dictionary
 from backup_scenes import back_up, cells, current_files, opened, restore, states
 from fsck_here import fsck_lines
-from killing import tree
+from killing import KILLED, in_child, kill_after, tree
 from scenes import COLLECTION, Scene, copied_scene, make_scene, page, write_crawl
 from store_chain import call
 from taken_down import holds_anywhere, land_site, put_back, uri, withdraw
@@ -490,3 +490,20 @@ def test_what_is_dropped_after_the_snapshot_is_copied(
     restore(tmp_path / "backup", tmp_path / "new")
     with opened(tmp_path / "new") as scene:
         assert fsck_lines(scene) == []
+
+
+@pytest.mark.parametrize("rot", [flipped, cut, emptied])
+def test_rows_that_rotted_while_a_backup_was_broken_off_are_held_again(
+    lived: Scene, tmp_path: Path, rot: Callable[[Path], object]
+) -> None:
+    """What has been copied of them is sound, and must not be replaced by what has rotted."""
+    before, place = cells(lived.folder / "store" / "rows.sqlite"), tmp_path / "backup"
+    assert in_child(lambda: back_up(lived, place, at=kill_after("copied", 2))) == KILLED
+    [held] = (lived.folder / "store" / "backups").glob("*/rows/rows.sqlite")
+    copied = (place / "rows" / "rows.sqlite").read_bytes()
+    assert copied == held.read_bytes()
+    rot(held)
+    assert not back_up(lived, place).went_on
+    assert list(verify_backup(LocalArchiveStore(place), "backup")) == []
+    restore(place, tmp_path / "new")
+    assert cells(tmp_path / "new" / "store" / "rows.sqlite") == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -83,10 +84,12 @@ def restore(
         ConfigError: the store would be in the backup, which would not be what was written.
         Others as `BackupRestoring`.
     """
-    folder = local_folder(place)
-    if folder is not None and _is_in(configuration.store, folder):
-        raise ConfigError("this is in the backup: name a folder elsewhere",
-                          file=str(configuration.store))  # fmt: skip
+    folder, store = local_folder(place), configuration.store
+    for one in (folder, store):
+        if one is not None:
+            _require_may_be_folder(one)
+    if folder is not None and _is_in(store, folder):
+        raise ConfigError("this is in the backup: name a folder elsewhere", file=str(store))
     schema = schema_of(configuration)
     with (
         open_folder(place, configuration) as backup,
@@ -107,18 +110,24 @@ def restore(
 
 
 def _is_in(path: Path, folder: Path) -> bool:
-    return path.resolve().is_relative_to(folder.resolve())
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _require_elsewhere(configuration: Configuration, place: str) -> None:
     folder = local_folder(place)
     if folder is not None:
+        _require_may_be_folder(folder)
         is_inside = _is_in(folder, configuration.store)
     else:
         url = configuration.hdfs
         is_inside = url is not None and f"{place.rstrip('/')}/".startswith(f"{url.rstrip('/')}/")
     if is_inside:
         raise ConfigError("this is in the store: name a folder elsewhere", file=place)
+
+
+def _require_may_be_folder(path: Path) -> None:
+    if os.path.lexists(path) and not path.is_dir():
+        raise ConfigError("is no folder", file=str(path))
 
 
 def _counting(advance: Advance) -> Callable[[FileLine], None]:

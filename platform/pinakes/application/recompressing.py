@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -80,7 +81,7 @@ def without_clashes(names: Sequence[str], folder: Path | None, form: MemberForm)
 
 
 def _is_at(place: str, path: Path) -> bool:
-    return not is_remote(place) and local_path(place).resolve() == path.resolve()
+    return not is_remote(place) and os.path.realpath(local_path(place)) == os.path.realpath(path)
 
 
 def recompress_files(

@@ -1,6 +1,7 @@
 """Snapshots and restoring of the embedded profile: one SQLite file, and hard links.
 
     STORE/backups/ACT/rows/rows.sqlite      the rows, copied under one transaction
+    STORE/backups/ACT/rows.sha256           their SHA-256, for a backup that goes on later
     STORE/backups/ACT/archive/…             hard links to the archive files
     STORE/backups/ACT.part/                 the same, incomplete
 
@@ -17,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.archive_store.local.files import make_folder, translated
+from pinakes.archive_store.local.files import make_folder, sha256_of, translated
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.local.whole_files import put_in_place
 from pinakes.archive_store.port import ASIDE, ArchiveStore
@@ -32,6 +33,7 @@ from .copying import copy_listed
 
 ROWS_FILE = "rows.sqlite"
 BACKUPS = "backups"
+_ROWS_SHA256 = "rows.sha256"
 
 
 class EmbeddedSnapshots:
@@ -56,6 +58,7 @@ class EmbeddedSnapshots:
             self._at("unpinned")
 
         copy_rows(self._store / ROWS_FILE, part / ROWS / ROWS_FILE, fixed=hold_files)
+        (part / _ROWS_SHA256).write_text(sha256_of(part / ROWS / ROWS_FILE))
         self._at("rows held")
         with translated(act):
             put_in_place(part, self._folder / act)
@@ -69,16 +72,24 @@ class EmbeddedSnapshots:
             if link.parent not in made:
                 link.parent.mkdir(parents=True, exist_ok=True)
                 made.add(link.parent)
+            # A link would be linked to, and may lead nowhere from here.
+            file = os.path.realpath(store.path_of(stored.name))
             with translated(stored.name):
                 try:
-                    os.link(store.path_of(stored.name), link)
+                    os.link(file, link)
                 except FileNotFoundError:
                     continue  # an old sidecar that was being replaced
                 except OSError:
-                    shutil.copyfile(store.path_of(stored.name), link)
+                    shutil.copyfile(file, link)
 
     def is_taken(self, act: str) -> bool:
         return (self._folder / act).is_dir()
+
+    def has_sound_rows(self, act: str) -> bool:
+        noted = self._folder / act / _ROWS_SHA256
+        with translated(act):
+            rows = sha256_of(self._folder / act / ROWS / ROWS_FILE)
+            return noted.exists() and noted.read_bytes() == rows.encode()
 
     def acts(self) -> list[str]:
         if not self._folder.is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore, PublishedFile
 from pinakes.catalog.dropped import act_that_dropped, is_withdrawal, put_back_words
@@ -62,33 +63,35 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
 
 
 def iter_missing(
-    rows: RowStore, archive: ArchiveReader, was_copied: Callable[[str], bool]
+    rows: RowStore, archive: ArchiveStore, was_copied: Callable[[str], bool]
 ) -> Iterator[PinakesError]:
     """Yield files that the catalogue has, and neither the backup nor the archive, or not their
     sidecar.
 
-    One that landed since the snapshot is in the archive.  A few round trips for each file that
-    was not copied.
+    One that landed since the snapshot is in the archive, and is listed there.  A few round trips
+    for each file that was not copied; memory for all names, if there is one.
     """
+    listed = lru_cache(maxsize=1)(lambda: {stored.name for stored in archive.list()})
+
+    def is_missing(name: str) -> bool:
+        # In this order: a file that leaves goes after its state has changed.
+        return not was_copied(name) and (archive.size(name) is None or name not in listed())
+
     for entry in scan_entries(rows):
         if entry.state is not FileState.STORED:
             continue
-        problem = _missing_of(rows, archive, entry, was_copied)
+        problem = _missing_of(entry, is_missing)
         if problem is not None and read_entry(rows, entry.archive_file) == entry:
             yield problem
 
 
-def _missing_of(
-    rows: RowStore, archive: ArchiveReader, entry: FileEntry, was_copied: Callable[[str], bool]
-) -> PinakesError | None:
+def _missing_of(entry: FileEntry, is_missing: Callable[[str], bool]) -> PinakesError | None:
     name = entry.stored_name
-    # In this order: a file that leaves goes after its state has changed.
-    if not was_copied(name) and archive.size(name) is None:
+    if is_missing(name):
         return InputRefused(
             "is missing in the archive, and so in this backup: see `pinakes fsck`", file=name
         )
-    sidecar = sidecar_name(name)
-    if not was_copied(sidecar) and archive.size(sidecar) is None:
+    if is_missing(sidecar_name(name)):
         return InputRefused(
             "its sidecar is missing, and so in this backup: `pinakes fsck --repair` rebuilds it",
             file=name,

@@ -139,7 +139,10 @@ class BackupMaker:
             self._require_empty()
             return self._hold(), False
         self._require_abandoned(begun.act)
-        if self._snapshots.is_taken(begun.act) or read_facts(self._target) is not None:
+        goes_on = read_facts(self._target) is not None or (
+            self._snapshots.is_taken(begun.act) and self._snapshots.has_sound_rows(begun.act)
+        )
+        if goes_on:
             self._note_run(begun)
             return begun, True
         self._require_held(begun.act)

@@ -32,6 +32,10 @@ class Snapshots(Protocol):
         """Whether that snapshot exists and is complete."""
         ...
 
+    def has_sound_rows(self, act: str) -> bool:
+        """Whether the rows of a complete snapshot are those that it was taken with; reads them."""
+        ...
+
     def acts(self) -> list[str]:
         """All snapshots, complete or not."""
         ...

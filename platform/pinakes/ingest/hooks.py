@@ -14,6 +14,7 @@ browsertrix `models.py` (`CrawlFinishedBody`, `CrawlFileOut`); wget 1.21, run.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -58,8 +59,8 @@ def _heritrix(names: Sequence[str]) -> Handover:
     launch = job / "latest"
     if not launch.is_dir():
         launch = job  # the folder of one launch
-    launch = launch.resolve()
-    name = job.resolve().name if launch != job.resolve() else job.resolve().parent.name
+    launch, whole = (Path(os.path.realpath(folder)) for folder in (launch, job))
+    name = whole.name if launch != whole else whole.parent.name
     folders = [launch / folder for folder in ("warcs", "arcs") if (launch / folder).is_dir()]
     if not folders:
         raise InputRefused("not a Heritrix job: it has no latest/warcs", file=str(job))
@@ -86,7 +87,7 @@ def _browsertrix(names: Sequence[str]) -> Handover:
         raise InputRefused("not a Browsertrix collection: it has no archive/", file=str(path))
     left = LeftOut()
     inputs = list(iter_inputs([str(path / "archive")], left, documents=True))
-    return Handover(crawl_id(path.resolve().name), None, inputs, left)
+    return Handover(crawl_id(os.path.basename(os.path.realpath(path))), None, inputs, left)
 
 
 def _webhook(path: Path) -> Handover:

@@ -130,19 +130,25 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def walk_files(folder: Path, inside: str = "") -> Iterator[tuple[str, int]]:
+def walk_files(
+    folder: Path, inside: str = "", *, root: str | None = None, entered: tuple[str, ...] = ()
+) -> Iterator[tuple[str, int]]:
     """Yield name and size of the files below a folder, sorted by name, without hidden ones.
 
+    Folders behind links are left out; but with `root`, a real path, those elsewhere are entered.
     Memory: the names of one folder.  A folder that cannot be read is an error, not an empty
     folder.
     """
     with os.scandir(folder) as found:
         entries = [entry for entry in found if not entry.name.startswith(".")]
     # A folder sorts with its `/`: `a-b` comes before `a/b`.
-    named = sorted((e.name + "/" * e.is_dir(follow_symlinks=False), e) for e in entries)
+    named = sorted((e.name + "/" * _is_walked(e, root, entered), e) for e in entries)
     for name, entry in named:
         if name.endswith("/"):
-            yield from walk_files(folder / entry.name, inside + name)
+            behind = (os.path.realpath(entry.path),) if entry.is_symlink() else ()
+            yield from walk_files(
+                folder / entry.name, inside + name, root=root, entered=entered + behind
+            )
             continue
         try:
             size = entry.stat().st_size
@@ -152,18 +158,41 @@ def walk_files(folder: Path, inside: str = "") -> Iterator[tuple[str, int]]:
             yield inside + name, size
 
 
-def iter_links(folder: Path) -> Iterator[str]:
-    """Yield the path of each link below a folder, of hidden ones too."""
+def _is_walked(entry: os.DirEntry[str], root: str | None, entered: tuple[str, ...]) -> bool:
+    if not entry.is_symlink():
+        return entry.is_dir()
+    return root is not None and leads_elsewhere(entry.path, root, entered)
+
+
+def leads_elsewhere(link: str, root: str, entered: tuple[str, ...] = ()) -> bool:
+    """Whether a link leads to a folder that neither is in the folder of this real path nor holds
+    it, and that was not entered already."""
+    real = os.path.realpath(link)
+    is_apart = not (_is_within(real, root) or _is_within(root, real))
+    return os.path.isdir(real) and is_apart and real not in entered
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def iter_links(folder: Path, *, root: str, entered: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the path of each link below a folder, of hidden ones too, and of those in the folders
+    elsewhere that links lead to; `root` is the real path of the first folder."""
     try:
         with os.scandir(folder) as found:
             entries = list(found)
     except FileNotFoundError:  # none yet, or deleted in the meantime
         return
     for entry in entries:
-        if entry.is_symlink():
-            yield entry.path
-        elif entry.is_dir():
-            yield from iter_links(Path(entry.path))
+        if not entry.is_symlink():
+            if entry.is_dir():
+                yield from iter_links(Path(entry.path), root=root, entered=entered)
+            continue
+        yield entry.path
+        if leads_elsewhere(entry.path, root, entered):
+            behind = (*entered, os.path.realpath(entry.path))
+            yield from iter_links(Path(entry.path), root=root, entered=behind)
 
 
 def drop_pages(descriptor: int) -> None:

@@ -34,6 +34,7 @@ from .files import (
     LocalAsideIO,
     crc32_from_disk,
     iter_links,
+    leads_elsewhere,
     link_new,
     make_folder,
     move_folder,
@@ -62,7 +63,8 @@ class LocalArchiveStore:
         """
         path = self.path_of(name)
         if any(map(os.path.islink, (path, *path.parents[: name.count("/")]))):
-            leads_to = self._name_of(path)
+            others = (other for other in self._names_of(path) if other != name)
+            leads_to = next(others, None)
             if leads_to is not None:
                 raise InputRefused(
                     f"a link to {leads_to}, so not a copy of its own: put a copy in its place",
@@ -70,20 +72,36 @@ class LocalArchiveStore:
                 )
         return path
 
-    def _name_of(self, link: Path) -> str | None:
-        """The name to which a link leads; None if that is out of here."""
-        root, real = os.path.realpath(self.folder), os.path.realpath(link)
-        return os.path.relpath(real, root) if real.startswith(os.path.join(root, "")) else None
+    def _names_of(self, path: Path) -> list[str]:
+        """The names in here of what a path leads to; none if that is out of here."""
+        real = os.path.realpath(path)
+        return [
+            inside + real[len(place) :] for place, inside in self._places if real.startswith(place)
+        ]
+
+    @cached_property
+    def _root(self) -> str:
+        return os.path.realpath(self.folder)
+
+    @cached_property
+    def _places(self) -> list[tuple[str, str]]:
+        """The real paths of this folder and of those elsewhere that links in it lead to, each with
+        what names of files there begin with.  Reads every folder."""
+        linked = (
+            (os.path.join(os.path.realpath(link), ""), f"{os.path.relpath(link, self.folder)}/")
+            for link in iter_links(self.folder, root=self._root)
+            if leads_elsewhere(link, self._root)
+        )
+        return [(os.path.join(self._root, ""), ""), *linked]
 
     @cached_property
     def _links(self) -> dict[str, str]:
-        """The links within the archive, by the names to which they lead.  Reads every folder."""
-        links = map(Path, iter_links(self.folder))
-        return {
-            leads_to: os.fspath(link.relative_to(self.folder))
-            for link in links
-            if (leads_to := self._name_of(link)) is not None
-        }
+        """The links that lead to a name in here, by that.  Reads every folder."""
+        found: dict[str, str] = {}
+        for link in iter_links(self.folder, root=self._root):
+            name = os.path.relpath(link, self.folder)
+            found |= {other: name for other in self._names_of(Path(link)) if other != name}
+        return found
 
     def _require_no_link_to(self, name: str) -> None:
         folders = name.split("/")
@@ -169,7 +187,7 @@ class LocalArchiveStore:
         inside = f"{prefix}/" if prefix else ""
         if folder.is_dir():
             with translated(prefix or os.fspath(self.folder)):
-                for name, size in _walk_files(folder, inside):
+                for name, size in _walk_files(folder, inside, root=self._root):
                     yield PublishedFile(name, size)
 
     def _list_aside(self) -> Iterator[PublishedFile]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,11 @@ from pinakes.archive_store.local.whole_files import hidden_file
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError
 from pinakes.index.manifest import ManifestLine, format_line
+from pinakes.warc.file_names import is_archive_name
+
+_HEAD_BYTES = 4096
+_ARCHIVES = (b"WARC/", b"filedesc:", b"BZh", b"\x28\xb5\x2f\xfd")
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
 
 
 @contextmanager
@@ -30,9 +36,23 @@ def output_file(name: str, console: Console) -> Iterator[BinaryIO]:
             yield device
         return
     target = Path(os.path.realpath(target))
+    _require_replaceable(target)
     with hidden_file(target) as aside:
         yield aside.file
         aside.publish(replace=True)
+
+
+def _require_replaceable(target: Path) -> None:
+    """Raise ConfigError for a file that is no text: an archive file, say, or rows of a store.
+
+    What is written is text, so nothing else is replaced by it.
+    """
+    if not target.exists():
+        return
+    with target.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    if is_archive_name(target.name) or head.startswith(_ARCHIVES) or _BINARY.search(head):
+        raise ConfigError("is no text file, and is not replaced", file=str(target))
 
 
 def write_to(name: str, lines: Iterable[bytes], console: Console) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,7 +87,13 @@ def _report(folder: Path, configuration: Configuration | None, console: Console)
     labels = None
     if configuration is not None:
         labels = _labels(folder, pairs, configuration, console)
-    names = write_report(folder, pairs, title=folder.resolve().name, extent=extent, labels=labels)
+    names = write_report(
+        folder,
+        pairs,
+        title=os.path.basename(os.path.realpath(folder)),
+        extent=extent,
+        labels=labels,
+    )
     if extent is not None and extent.not_captured:
         console.warn(extent.not_captured)
     page = str(folder / names[0])

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             board,
             RunImages(folder, images),
             token=token,
-            title=folder.resolve().name,
+            title=os.path.basename(os.path.realpath(folder)),
         )
         served = AsgiSite(site, hosts=LOOPBACK_NAMES, headers=HEADERS)
         with listening(served, _HOST, arguments.port) as (url, serve):

@@ -197,7 +197,7 @@ def plan_copy(
         InputRefused: where a file is missing, or stands in the way.
     """
     require_permission(receipt)
-    if target.resolve() == source.resolve():
+    if os.path.realpath(target) == os.path.realpath(source):
         raise InputRefused("SRC and DST are one folder", file=str(target))
     _refuse_nested(source, target)
     steps = plan_steps(
@@ -211,7 +211,7 @@ def plan_copy(
 
 
 def _refuse_nested(source: Path, target: Path) -> None:
-    inner, outer = source.resolve(), target.resolve()
+    inner, outer = (Path(os.path.realpath(folder)) for folder in (source, target))
     if inner in outer.parents or outer in inner.parents:
         raise InputRefused(f"{source} and {target} lie one in the other", file=str(target))
 

@@ -135,7 +135,7 @@ def _of_folder(place: str, left: LeftOut, beside: LeftOut) -> Iterator[WaczSourc
             else:
                 beside.add_other(item.place)
         return
-    crawl = crawl_of_name(folder.resolve().name)
+    crawl = crawl_of_name(os.path.basename(os.path.realpath(folder)))
     yield from (_found(item, crawl) for item in iter_files([str(folder)], left))
 
 
