@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from row_store_contract import CAPTURE, CLAIM, RowStoreContract, keys
+from row_store_contract import CAPTURE, CLAIM, SeveralProcessesContract, keys
 from row_store_model import RowStoreMachine
 from store_openers import SCHEMA, EmbeddedOpener
 
@@ -39,7 +39,7 @@ def module_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-class TestEmbeddedRowStore(RowStoreContract):
+class TestEmbeddedRowStore(SeveralProcessesContract):
     @pytest.fixture
     def opener(self, module_path: Path) -> EmbeddedOpener:
         return EmbeddedOpener(module_path)

@@ -14,7 +14,7 @@ import pytest
 from hbase_opener import HBaseOpener, drop_tables, hbase_tables, namespace_of_its_own
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
-from row_store_contract import CAPTURE, CLAIM, STATE, RowStoreContract, keys
+from row_store_contract import CAPTURE, CLAIM, STATE, SeveralProcessesContract, keys
 from row_store_model import RowStoreMachine
 from shared_cluster import RunningCluster
 from store_openers import SCHEMA
@@ -36,7 +36,7 @@ def tables(shared_cluster: RunningCluster) -> Iterator[HBaseOpener]:
         yield opener
 
 
-class TestHBaseRowStore(RowStoreContract):
+class TestHBaseRowStore(SeveralProcessesContract):
     @pytest.fixture
     def opener(self, tables: HBaseOpener) -> HBaseOpener:
         return tables

@@ -489,7 +489,27 @@ class RowStoreContract:
             with pytest.raises(ValueError, match="only present cells"):
                 store.check_and_put("files", prefix, column, expected=None, value=b"")
 
-    # --- several processes
+    # --- the schema
+
+    def test_a_store_is_as_declared_and_applying_again_does_nothing(
+        self, opener: StoreOpener
+    ) -> None:
+        admin = opener.admin()
+        assert admin.apply(SCHEMA) == []
+        assert schema_drift(SCHEMA, admin.describe()) == []
+
+    def test_the_schema_in_force_says_how_many_versions(self, store: RowStore) -> None:
+        assert store.schema == SCHEMA
+
+    def test_closing_twice_is_closing(self, opener: StoreOpener) -> None:
+        store = opener.open()
+        get_row(store, "captures", b"r")
+        store.close()
+        store.close()
+
+
+class SeveralProcessesContract(RowStoreContract):
+    """The same of a store that its processes open for themselves."""
 
     @pytest.mark.slow
     def test_no_change_of_several_processes_is_lost(
@@ -544,22 +564,4 @@ class RowStoreContract:
         rows = len(found) + 100
         store.mutate("captures", [pair_put(prefix, number, 1) for number in range(rows)])
         assert len(keys(store.scan("captures", prefix_range(prefix)))) == rows
-        store.close()
-
-    # --- the schema
-
-    def test_a_store_is_as_declared_and_applying_again_does_nothing(
-        self, opener: StoreOpener
-    ) -> None:
-        admin = opener.admin()
-        assert admin.apply(SCHEMA) == []
-        assert schema_drift(SCHEMA, admin.describe()) == []
-
-    def test_the_schema_in_force_says_how_many_versions(self, store: RowStore) -> None:
-        assert store.schema == SCHEMA
-
-    def test_closing_twice_is_closing(self, opener: StoreOpener) -> None:
-        store = opener.open()
-        get_row(store, "captures", b"r")
-        store.close()
         store.close()
