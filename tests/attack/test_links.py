@@ -168,3 +168,17 @@ def test_a_backup_goes_into_a_folder(place: str, capsys: pytest.CaptureFixture[s
     assert main(["backup", place]) == Exit.WRONG_CALL
     assert f"{place}: is no folder" in capsys.readouterr().err
     assert Path("a.warc.gz").read_bytes() == gzip_file()
+
+
+@pytest.mark.parametrize("place", ["disk/one/saved", "s/archive/one/saved"])
+def test_no_backup_goes_into_the_store_by_another_name(
+    place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    land("one", "a.warc.gz", gzip_file())
+    (ARCHIVE / "one").rename("disk")
+    os.makedirs("d")
+    Path("disk").rename("d/one")
+    Path("d").rename("disk")
+    (ARCHIVE / "one").symlink_to(Path("disk/one").absolute())
+    assert main(["backup", place]) == Exit.WRONG_CALL
+    assert "this is in the store" in capsys.readouterr().err

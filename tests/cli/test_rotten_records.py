@@ -14,7 +14,8 @@ from typing import NamedTuple
 import pytest
 from archive_builders import HTTP
 from landed_stores import LandedStore, page, revisit, sha1_of
-from rotten import FORMS, flips
+from rotten import FORMS, flipped, flips
+from scenes import make_scene
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.cli import main
@@ -228,3 +229,46 @@ def test_a_record_too_large_for_memory_is_checked_before_its_first_byte(
         rotting.file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         assert rotting.call(capfdbinary, *argv) == (Exit.SOME_FAILED, b"")
     store.close()
+
+
+@pytest.mark.parametrize("what", ["--record", "--headers", "--payload"])
+def test_a_head_promises_the_length_that_it_did(
+    what: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Its body is right, as is the digest of its block, and the next record follows."""
+    right = [("WARC-Block-Digest", sha1_of(HTTP + BODY))]
+    store = LandedStore(tmp_path / "store")
+    after = gzip.decompress(page(AGAIN))
+    store.land("one", "a.warc", gzip.decompress(page(URI, BODY, extra=right)), after)
+    rotting = Rotting(store, store.folder / "archive/one/a.warc", b"")
+    key = next(iter(scan_captures_of(store.rows, urlkey(URI)))).key.decode()
+    assert rotting.call(capfdbinary, "cat", key, what)[0] == Exit.DONE
+    size = f"Content-Length: {len(HTTP + BODY)}".encode()
+    rotting.file.write_bytes(rotting.file.read_bytes().replace(size, size[:-4] + b"9999", 1))
+    assert rotting.call(capfdbinary, "cat", key, what) == (Exit.SOME_FAILED, b"")
+    store.close()
+
+
+@pytest.mark.parametrize("field", ["WARC-Refers-To-Target-URI", "WARC-Refers-To-Date"])
+def test_a_revisit_of_ours_refers_to_what_it_was_written_with(
+    field: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    with make_scene(tmp_path) as scene:
+        scene.land(1)
+        scene.land(2)
+        scene.dedupe()
+        words = ("--store", str(scene.folder / "store"))
+        assert main(["-q", "zstd", "decompress", "c2", "--plain", *words]) == Exit.DONE
+        [file, *_] = sorted((scene.archive.folder / "c2").rglob("part-1.warc"))
+        data = file.read_bytes()
+        at = data.index(f"\r\n{field}: ".encode()) + len(field) + 15
+        file.write_bytes(flipped(data, at))
+        keys = [
+            capture.key.decode()
+            for number in (1, 3, 5, 7, 9, 11)
+            for capture in scan_captures_of(scene.rows, urlkey(f"http://example.org/{number}"))
+            if capture.facts.archive_file == "c2/part-1.warc.gz"
+        ]
+        capfdbinary.readouterr()
+        codes = [main(["cat", key, *words]) for key in keys]
+        assert sorted(codes) == [Exit.DONE] * (len(keys) - 1) + [Exit.SOME_FAILED]

@@ -169,3 +169,14 @@ def test_receipt_that_is_not_json(tmp_path: Path) -> None:
     (tmp_path / "r").write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="no receipt"):
         read_receipt(tmp_path / "r")
+
+
+@pytest.mark.parametrize("name", ["b.warc.gz", "sub"])
+def test_a_link_into_src_is_no_second_copy(
+    copy: Copy, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = copy.target / name
+    shutil.rmtree(there) if there.is_dir() else there.unlink()
+    there.symlink_to((copy.source / name).absolute())
+    assert copy.call() == 3
+    assert "a link into SRC, so no second copy" in capsys.readouterr().err

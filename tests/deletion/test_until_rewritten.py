@@ -9,9 +9,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+from fsck_here import fsck_lines
 from killing import KILLED, in_child, kill_after
+from rotten import whole_contents
 from scenes import Scene, copied_scene, make_scene, page, response
 from taken_down import bodies, key_of, land_site, uri, withdraw
+from whole_payloads import flip
 
 from pinakes.access.archive_bytes import ArchiveBytes, Withdrawn
 from pinakes.access.pages.capture_page import record_bytes
@@ -177,3 +180,25 @@ def test_the_neighbour_in_a_damaged_member_can_be_read_alone(
         place = f"{NAME}:{row.offset}+{inner}"
         assert main(["cat", place, "--headers", *store]) == code, place
     assert "example.org/0" not in capsys.readouterr().out
+
+
+def test_what_is_withdrawn_and_still_there_is_no_original(tmp_path: Path) -> None:
+    """Its file is damaged elsewhere, so it is not rewritten yet; then its content lands again."""
+    with make_scene(tmp_path) as scene:
+        scene.land(1)
+        file = scene.archive.folder / "c1" / "part-1.warc.gz"
+        whole = file.read_bytes()
+        flip(file, len(whole) - 60)
+        key = key_of(scene, 1, 1)
+        [report] = withdraw(scene, key)
+        assert report.problems
+        scene.land(2)
+        scene.dedupe()
+        rewritten = b"".join(whole_contents(scene.archive.folder.rglob("g2/*.warc.gz")))
+        assert b"WARC-Refers-To-Target-URI: http://example.org/3\r\n" not in rewritten
+        assert b"WARC-Refers-To-Target-URI: http://example.org/2\r\n" in rewritten
+        assert b"WARC-Refers-To-Target-URI: http://example.org/1\r\n" not in rewritten
+        file.write_bytes(whole)
+        [report] = withdraw(scene, key)
+        assert not report.problems
+        assert fsck_lines(scene) == []

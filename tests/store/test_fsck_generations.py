@@ -153,7 +153,7 @@ def test_no_sidecar_is_made_of_a_decision_that_rows_do_not_tell(deduped: Scene) 
     [finding] = look(deduped, full=True)
     mending = finding.mend
     assert (finding.code, mending is not None) == ("sidecar-missing", True)
-    with pytest.raises(InputRefused, match="rows do not tell any more what was decided"):
+    with pytest.raises(InputRefused, match="rows no longer say what was decided"):
         mending() if mending is not None else None
     assert deduped.archive.size(sidecar_name(name)) is None
 

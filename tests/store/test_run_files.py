@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from fsck_here import fsck_lines
+from killing import KILLED, in_child, kill_after, tree
 from scenes import Scene
 
 from pinakes.catalog.run_rows import put_run, set_run_state
@@ -67,3 +69,39 @@ def test_leftovers_of_a_dead_run_are_deleted(scene: Scene, state: str, left: lis
     assert names(folder) == [REPORT]
     assert names(going_on) == sorted([DECIDED, GENERATIONS])
     assert names(unknown) == ["notes"]
+
+
+def flipped_line(data: bytes) -> bytes:
+    return bytes([data[0] ^ 1]) + data[1:]
+
+
+ROTS = {
+    "a bit": flipped_line,
+    "no ASCII": lambda data: bytes([data[0] | 128]) + data[1:],
+    "cut": lambda data: data[: len(data) // 2],
+    "empty": lambda data: b"",
+    "first line gone": lambda data: data[data.index(b"\n") + 1 :],
+    "last line gone": lambda data: data[: data[:-1].rindex(b"\n") + 1],
+}
+
+
+@pytest.mark.parametrize("rot", ROTS)
+@pytest.mark.parametrize("name", [DECIDED, ORIGINAL_KEYS])
+def test_what_a_run_goes_on_from_is_as_it_was_written(
+    scene: Scene, name: str, rot: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Or nothing is done by it, until its folder is moved away."""
+    scene.land(1)
+    scene.land(2)
+    pinned = kill_after("pinned")
+    assert in_child(lambda: scene.dedupe(at=pinned)) == KILLED
+    [folder] = (scene.folder / "store" / "runs").iterdir()
+    path = folder / name
+    path.write_bytes(ROTS[rot](path.read_bytes()))
+    before = tree(scene.archive.folder)
+    assert dedupe(scene) == 3
+    assert f"{name}: damaged: these notes are not as they were written" in capsys.readouterr().err
+    assert tree(scene.archive.folder) == before
+    folder.rename(scene.folder / "away")
+    assert dedupe(scene) == 0
+    assert fsck_lines(scene) == []

@@ -70,9 +70,9 @@ def test_counts_and_requirements(landed: Path) -> None:
     [counted] = by_verb(landed, "crawl", "stats", "c2")
     [required] = by_verb(landed, "crawl", "requires", "c2")
     assert {name: counted[name] for name in ("files", "captures", "stored_bytes", "types")} == {
-        "files": stats.files,
+        "files": stats.holdings.files,
         "captures": stats.captures,
-        "stored_bytes": stats.stored_bytes,
+        "stored_bytes": stats.holdings.stored_bytes,
         "types": stats.types,
     }
     assert stats.types == {"warcinfo": 2, "response": 4, "revisit": 8}

@@ -10,6 +10,8 @@ from uuid import uuid4
 
 from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
+from pinakes.archive_store.local.store import LocalArchiveStore
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.backup.cluster_places import ClusterPlaces
 from pinakes.backup.contents import FileLine
 from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots
@@ -44,7 +46,7 @@ def back_up(
         ConfigError: `place` is in the store, which the backup should outlive.
         Others as `BackupMaker`.
     """
-    _require_elsewhere(configuration, place)
+    _require_elsewhere(configuration, stores.archive, place)
     with (
         open_folder(place, configuration) as target,
         _open_snapshots(configuration) as snapshots,
@@ -113,11 +115,13 @@ def _is_in(path: Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def _require_elsewhere(configuration: Configuration, place: str) -> None:
+def _require_elsewhere(configuration: Configuration, archive: ArchiveStore, place: str) -> None:
     folder = local_folder(place)
     if folder is not None:
         _require_may_be_folder(folder)
-        is_inside = _is_in(folder, configuration.store)
+        is_inside = _is_in(folder, configuration.store) or (
+            isinstance(archive, LocalArchiveStore) and archive.holds(folder)
+        )
     else:
         url = configuration.hdfs
         is_inside = url is not None and f"{place.rstrip('/')}/".startswith(f"{url.rstrip('/')}/")

@@ -109,7 +109,10 @@ def _read(store: ArchiveReader, name: str, cls: type[T]) -> T | None:
         known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
         return cls(**{key: value for key, value in content.items() if key in known})
     except (ValueError, TypeError, AttributeError) as error:
-        raise SchemaError(f"cannot be read: {error}", file=name) from error
+        raise SchemaError(
+            f"cannot be read, so what is in this folder is no backup: choose another ({error})",
+            file=name,
+        ) from error
 
 
 def read_begun(store: ArchiveReader) -> Begun | None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.errors import MalformedRecord, UnresolvedReference
+from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
@@ -70,7 +70,7 @@ def open_record(
         if not isinstance(record, Record) or record.offset != location.offset:
             raise MalformedRecord("no record begins here", file=file, offset=location.offset)
         if not raw:
-            _require_sound(source, record, archive, rows, landed)
+            _require_sound(source, record, archive, rows, landed, location)
         yield record
 
 
@@ -80,6 +80,7 @@ def _require_sound(
     archive: ArchiveReader,
     rows: RowStore | None,
     landed: CaptureFacts | None,
+    location: Location,
 ) -> None:
     if rows is None:
         require_sound(source, record, landed=landed)
@@ -87,8 +88,11 @@ def _require_sound(
     judge = StoredJudge(rows, archive, source.name)
     if landed is None:
         judge.require_sound(source, record)
-    else:
-        require_sound(source, record, landed=landed, is_file_as_written=judge.is_as_written)
+        return
+    require_sound(source, record, landed=landed, is_file_as_written=judge.is_as_written)
+    if record.length != location.length:
+        why = f"damaged: the record is {record.length} bytes long, and was {location.length}"
+        raise DigestMismatch(why, file=source.name, offset=record.offset)
 
 
 @contextmanager
@@ -106,6 +110,9 @@ def open_placed(
     with open_record(
         archive, placed.file, placed.location, landed=facts, rows=rows, raw=raw
     ) as record:
+        if not raw:
+            judge = StoredJudge(rows, archive, placed.file)
+            judge.require_refers_as_noted(record, placed.capture)
         yield record
 
 

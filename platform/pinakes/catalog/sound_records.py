@@ -107,6 +107,9 @@ def _is_covered(source: Source, record: Record) -> bool:
 
 def _why_not_as_declared(record: Record, landed: CaptureFacts | None) -> str | None:
     """Why a record is not what it declares; nothing where it is, or declares nothing."""
+    wrong = [one.message for one in record.findings if one.code in _LENGTHS]
+    if landed is not None and wrong and _LENGTHS.isdisjoint(landed.findings):
+        return wrong[0]  # also where digests fit: its head promised another length
     block = parse_digest(record.header.field(WARC_BLOCK_DIGEST_KEY) or "")
     if block is not None:
         found = record.block_digest(block.algorithm)
@@ -120,8 +123,8 @@ def _why_not_as_declared(record: Record, landed: CaptureFacts | None) -> str | N
         return f"its body has not the digest that it declares, {record.header.payload_digest}"
     if over not in (None, "unreadable"):
         return None
-    wrong = (one for one in record.findings if one.code in _LENGTHS)
-    return next((f"{one.message}, and no digest shows that it is whole" for one in wrong), None)
+    why = "and no digest shows that it is whole"
+    return f"{wrong[0]}, {why}" if wrong else None
 
 
 class StoredJudge:
@@ -149,20 +152,22 @@ class StoredJudge:
                 raise DigestMismatch(why, file=self._name, offset=record.offset)
         landed = capture.facts if capture is not None else None
         require_sound(source, record, landed=landed, is_file_as_written=self.is_as_written)
-        if capture is not None and not self._refers_as_noted(record, capture):
-            why = "damaged: it does not refer to the original that it was written with"
-            raise DigestMismatch(why, file=self._name, offset=record.offset)
+        if capture is not None:
+            self.require_refers_as_noted(record, capture)
 
-    def _refers_as_noted(self, record: Record, capture: CaptureRow) -> bool:
-        """Whether a revisit that we wrote refers to what its row says.
+    def require_refers_as_noted(self, record: Record, capture: CaptureRow) -> None:
+        """Raise DigestMismatch for a revisit that we wrote, and that does not refer to what its
+        row says.
 
         It may be one of an older generation: then the whole file decides.
         """
         mark = capture.dedupe
         if record.type != "revisit" or mark is None or not is_ours(record.header):
-            return True
+            return
         noted = (mark.refers_to_target_uri, mark.refers_to_date, mark.refers_to_id)
-        return record.header.refers_to() == noted or self.is_as_written()
+        if record.header.refers_to() != noted and not self.is_as_written():
+            why = "damaged: it does not refer to the original that it was written with"
+            raise DigestMismatch(why, file=self._name, offset=record.offset)
 
     def is_as_written(self) -> bool:
         """Whether the file has the SHA-256 that the catalogue has of it.

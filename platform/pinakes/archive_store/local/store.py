@@ -72,6 +72,10 @@ class LocalArchiveStore:
                 )
         return path
 
+    def holds(self, path: Path) -> bool:
+        """Whether a path is in here, or in a folder elsewhere that a link in here leads to."""
+        return bool(self._names_of(path))
+
     def _names_of(self, path: Path) -> list[str]:
         """The names in here of what a path leads to; none if that is out of here."""
         real = os.path.realpath(path)

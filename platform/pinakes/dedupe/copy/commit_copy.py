@@ -200,6 +200,7 @@ def plan_copy(
     if os.path.realpath(target) == os.path.realpath(source):
         raise InputRefused("SRC and DST are one folder", file=str(target))
     _refuse_nested(source, target)
+    _refuse_links(source, target, receipt)
     steps = plan_steps(
         FolderPlace(source), FolderPlace(target), receipt, today=today, advance=advance
     )
@@ -214,6 +215,13 @@ def _refuse_nested(source: Path, target: Path) -> None:
     inner, outer = (Path(os.path.realpath(folder)) for folder in (source, target))
     if inner in outer.parents or outer in inner.parents:
         raise InputRefused(f"{source} and {target} lie one in the other", file=str(target))
+
+
+def _refuse_links(source: Path, target: Path, receipt: Receipt) -> None:
+    inside = os.path.join(os.path.realpath(source), "")
+    for name in sorted({name for one in receipt.files for name in (one.name, one.before_name)}):
+        if os.path.realpath(target / name).startswith(inside):
+            raise InputRefused("a link into SRC, so no second copy", file=str(target / name))
 
 
 def commit_copy(plan: CopyPlan, *, advance: Callable[[int], None] = lambda count: None) -> int:

@@ -85,6 +85,11 @@ class Collection:
         """The records of a file, in order."""
         return iter_sidecar(self.archive, self.entries[archive_file].stored_name)
 
+    def given_rows(self, archive_file: str) -> Iterator[SidecarRow]:
+        """Those of them that are given out: not what is withdrawn, and still there."""
+        withdrawing = self.entries[archive_file].withdrawing
+        return (row for row in self.sidecar_rows(archive_file) if row.ordinal not in withdrawing)
+
     @property
     def landed_bytes(self) -> int:
         """The size of its files, as they landed."""
@@ -109,12 +114,12 @@ class Collection:
             rows = (
                 (name, self._landing_of(self.entries[name]), row)
                 for name in self._half_noted(names, advance)
-                for row in self.sidecar_rows(name)
+                for row in self.given_rows(name)
             )
             look_around = needs_all and bool(rewritten)
             self._survey = survey_captures(rows, look_around=look_around)
             for name in rewritten:
-                self._survey.want_unaddressable(name, self.sidecar_rows(name))
+                self._survey.want_unaddressable(name, self.given_rows(name))
         return self._survey
 
     def _half_noted(self, names: Iterable[str], advance: Advance) -> Iterator[str]:
@@ -147,7 +152,7 @@ class Collection:
             known = KNOWN if self._landing_of(self.entries[name]) != _NOW else 0
             policy = self._policies.of(self.name, crawl_of(name))
             scope = policy.scope
-            for row in self.sidecar_rows(name):
+            for row in self.given_rows(name):
                 line = stored_line(row, name)
                 if line is None:
                     continue

@@ -138,7 +138,7 @@ def plan_dedupe(
     with collection.open_files() as files:
         _forecast(plan, collection, request, _files_decided(decided, request, decided_on), files)
     if fraction >= 1.0:
-        rows = (row for name in sorted(collection.entries) for row in collection.sidecar_rows(name))
+        rows = (row for name in sorted(collection.entries) for row in collection.given_rows(name))
         plan.same_entities = count_same_entities(rows)
     return plan
 
@@ -169,7 +169,7 @@ def _forecast(
         plan.archive_bytes += facts.size
         merged = [
             (line, row)
-            for line, row in _with_rows(lines, collection.sidecar_rows(name), plan)
+            for line, row in _with_rows(lines, collection.given_rows(name), plan)
             if line.is_duplicate
         ]
         for line, row in merged:

@@ -18,6 +18,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
+from typing import BinaryIO
 
 from pinakes.acts.waves import NotedWave
 from pinakes.archive_store.local.whole_files import written_aside
@@ -58,34 +59,51 @@ class RunFiles:
         # Keys are those of the lines next to them.
         (self.folder / ORIGINAL_KEYS).unlink(missing_ok=True)
         with written_aside(self.folder / DECIDED) as file:
-            for line in lines:
-                if line.is_duplicate:
-                    file.write(f"{format_line(line)}\n".encode("utf-8", "surrogateescape"))
+            _write_summed(
+                file,
+                (
+                    f"{format_line(line)}\n".encode("utf-8", "surrogateescape")
+                    for line in lines
+                    if line.is_duplicate
+                ),
+            )
             self.write_json(COUNTS, counts)
 
     def read_decided(self) -> Iterator[ManifestLine]:
-        """The duplicates, by file and offset."""
-        with (self.folder / DECIDED).open(
-            encoding="utf-8", errors="surrogateescape", newline="\n"
-        ) as lines:
-            for number, text in enumerate(lines, 1):
-                yield parse_line(text.rstrip("\n"), number=number)
+        """The duplicates, by file and offset.
+
+        Raises:
+            DigestMismatch: before the first of them, where they are not as they were written.
+        """
+        for number, line in enumerate(self._lines(DECIDED), 1):
+            yield parse_line(line.decode("utf-8", "surrogateescape"), number=number)
 
     def write_original_keys(self, keys: Iterable[bytes]) -> None:
         """Keep the row key of each decided line's original, in the order of the lines."""
         path = self.folder / ORIGINAL_KEYS
         with written_aside(path, replace=True) as file:
-            file.writelines(key + b"\n" for key in keys)
+            _write_summed(file, (key + b"\n" for key in keys))
 
     def by_file(self) -> Iterator[tuple[str, list[tuple[ManifestLine, bytes]]]]:
         """The duplicates of each file that has any, each with its original's row key.
 
-        Memory: those of one file.
+        Memory: those of one file.  Raises as `read_decided`.
         """
-        with (self.folder / ORIGINAL_KEYS).open("rb") as keys:
-            pairs = zip(self.read_decided(), (key.rstrip(b"\n") for key in keys), strict=True)
-            for name, group in groupby(pairs, key=lambda pair: pair[0].file):
-                yield name, list(group)
+        pairs = zip(self.read_decided(), self._lines(ORIGINAL_KEYS), strict=True)
+        for name, group in groupby(pairs, key=lambda pair: pair[0].file):
+            yield name, list(group)
+
+    def _lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a file that holds its sum, without it; read twice, the first time whole."""
+        path, state, last = self.folder / name, hashlib.sha256(), b""
+        with path.open("rb") as file:
+            for line in file:
+                state.update(last)
+                last = line
+        if last != _sum_line(state.hexdigest()):
+            raise _not_as_written(path)
+        with path.open("rb") as file:
+            yield from (line.rstrip(b"\n") for line in file if line != last)
 
     def generations(self) -> dict[str, str]:
         """The stored file of each file that was decided on."""
@@ -158,12 +176,29 @@ class RunFiles:
         except (ValueError, AttributeError):
             is_whole = False
         if not is_whole:
-            raise DigestMismatch(
-                "damaged: these notes are not as they were written; move their folder away, and "
-                "the same call goes on without them",
-                file=str(path),
-            )
+            raise _not_as_written(path)
         return content
+
+
+def _write_summed(file: BinaryIO, lines: Iterable[bytes]) -> None:
+    """Write lines, and a last one with the SHA-256 of all before it."""
+    state = hashlib.sha256()
+    for line in lines:
+        state.update(line)
+        file.write(line)
+    file.write(_sum_line(state.hexdigest()))
+
+
+def _sum_line(sha256: str) -> bytes:
+    return f"# sha256 {sha256}\n".encode("ascii")
+
+
+def _not_as_written(path: Path) -> DigestMismatch:
+    return DigestMismatch(
+        "damaged: these notes are not as they were written; move their folder away, and the same "
+        "call goes on without them",
+        file=str(path),
+    )
 
 
 def _sum_of(content: Mapping[str, object]) -> str:
