@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -182,3 +183,27 @@ def test_no_backup_goes_into_the_store_by_another_name(
     (ARCHIVE / "one").symlink_to(Path("disk/one").absolute())
     assert main(["backup", place]) == Exit.WRONG_CALL
     assert "this is in the store" in capsys.readouterr().err
+
+
+def test_a_crawl_on_another_disk_is_written_to() -> None:
+    """No file system has a file on two disks: a copy gets the name, once it was read back."""
+    land("one", "a.warc.gz", gzip_file())
+    (ARCHIVE / "one").rename("disk")
+    (ARCHIVE / "one").symlink_to(Path("disk").absolute())
+    link_here = os.link
+
+    def link(old: os.PathLike[str], new: os.PathLike[str], **how: bool) -> None:
+        if (".landing" in str(old)) == ("archive/one" in str(new)):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(new))
+        link_here(old, new, **how)
+
+    with pytest.MonkeyPatch.context() as two_disks:
+        two_disks.setattr(os, "link", link)
+        assert main(["-q", "zstd", "decompress", "one", "--plain"]) == Exit.DONE
+        land("one", "b.warc.gz", gzip_file())
+    assert main(["fsck", "--full"]) == Exit.DONE
+    assert Path("disk/b.warc.gz").read_bytes() == gzip_file()
+    [plain] = Path("disk").glob("g2*/a.warc")
+    assert plain.read_bytes() == plain_file()
+    hidden = [path for path in Path("disk").rglob(".*") if path.is_file()]
+    assert hidden == []
