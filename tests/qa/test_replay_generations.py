@@ -16,11 +16,17 @@ from scenes import make_scene, record, response, write_crawl
 from shared_cluster import RunningCluster
 
 from pinakes.config import Configuration
+from pinakes.hbase_schema.capture_cells import DedupeMark
+from pinakes.hbase_schema.capture_keys import captures_of
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_cells import GenerationFacts
+from pinakes.index.urlkey import urlkey
 from pinakes.profile import open_stores
 from pinakes.qa.replay.generations import Generation, generation_before
 from pinakes.qa.replay.page_log import LoggedExchange, PageLog
 from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.row_store.cells import read_cell
+from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -33,8 +39,9 @@ pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-q
 class Twice:
     """The second crawl, which repeats much of the first, asked for from both generations."""
 
-    def __init__(self, folder: Path, proxy: ReplayProxy) -> None:
+    def __init__(self, folder: Path, rows: RowStore, proxy: ReplayProxy) -> None:
         self.archive = folder / "store" / "archive"
+        self.rows = rows
         self._proxy = proxy
 
     def pages(self, generation: Generation) -> list[LoggedExchange]:
@@ -54,7 +61,7 @@ def twice(tmp_path: Path) -> Iterator[Twice]:
         scene.land(2)
         scene.dedupe()
         with ReplayProxy(scene.rows, scene.archive) as proxy:
-            yield Twice(tmp_path, proxy)
+            yield Twice(tmp_path, scene.rows, proxy)
 
 
 def revisits(path: Path) -> list[Record]:
@@ -96,6 +103,25 @@ def test_a_revisit_that_contradicts_itself_is_a_fault(twice: Twice) -> None:
     faults = [e for e in twice.pages("current") if e.outcome == "fault"]
     assert [e.url for e in faults] == [changed_uri]
     assert ELSEWHERE in (faults[0].problem or "")
+
+
+def test_a_row_that_points_at_another_body_is_not_believed(twice: Twice) -> None:
+    """The revisit and its row agree; the body that landed was another."""
+    path = twice.archive / "c2" / "g2" / "part-0.warc.gz"
+    first, last = (str(one.target_uri) for one in (revisits(path)[0], revisits(path)[-1]))
+    changed_uri = point_elsewhere(path, digest=True)
+    marks, keys = [], []
+    for uri in (first, last):
+        [row] = twice.rows.scan("captures", captures_of(urlkey(uri)), columns=[DedupeMark.COLUMN],
+                                reverse=True, limit_rows=1)  # fmt: skip
+        marks.append(read_cell(DedupeMark, "captures", row))
+        keys.append(row.key)
+    assert marks[0] is not None
+    cell = {DedupeMark.COLUMN: encode_cell(marks[0])}
+    twice.rows.mutate("captures", [Put(keys[1], cell, 1 << 50)])
+    faults = [e for e in twice.pages("current") if e.outcome != "hit"]
+    assert [(e.url, e.outcome) for e in faults] == [(changed_uri, "fault")]
+    assert "has not the body with which it landed" in (faults[0].problem or "")
 
 
 def point_elsewhere(path: Path, *, digest: bool) -> str | None:
