@@ -1,4 +1,4 @@
-"""`-o FILE` of what is text: nothing but text is replaced by it."""
+"""`-o FILE` of manifests, indexes and statistics: nothing of an archive is replaced by it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ KEPT = {
     "plain": _holding(plain_file()),
     "an.arc": _holding(b"cut off"),
     "ARC": _holding(b"filedesc://a.arc 0.0.0.0 20200101000000 text/plain 76\n"),
+    "a.wacz": _holding(b"PK\x03\x04"),
     "parquet": _holding(b"PAR1\x15\x04"),
     "rows.sqlite": _rows,
 }
@@ -56,13 +57,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_what_is_no_text_stays(
+def test_what_is_of_an_archive_stays(
     name: str, call: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     KEPT[name](Path(name))
     before = Path(name).read_bytes()
     assert main([*call, name]) == Exit.WRONG_CALL
-    assert "is no text file, and is not replaced" in capsys.readouterr().err
+    assert "and is not replaced" in capsys.readouterr().err
     assert Path(name).read_bytes() == before
 
 
@@ -73,8 +74,10 @@ def test_the_first_of_many_names_is_no_output() -> None:
     assert gzip.decompress(Path("b.warc.gz").read_bytes()) == b"WARC/1.0 and so on"
 
 
-@pytest.mark.parametrize("content", [b"", b"an older manifest\n", "é\n".encode("latin-1")])
-def test_text_is_replaced(content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"an older manifest\n", "é\n".encode("latin-1"), b"<a/>\0<b/>\0"]
+)
+def test_another_file_is_replaced(content: bytes) -> None:
     Path("out").write_bytes(content)
     assert main(["manifest", "in.warc.gz", "-o", "out"]) == Exit.DONE
     assert Path("out").read_bytes() == Path("m").read_bytes()

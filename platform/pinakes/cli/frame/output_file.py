@@ -13,11 +13,14 @@ from pinakes.archive_store.local.whole_files import hidden_file
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError
 from pinakes.index.manifest import ManifestLine, format_line
-from pinakes.warc.file_names import is_archive_name
+from pinakes.warc.file_names import is_archive_name, is_package_name
 
-_HEAD_BYTES = 4096
-_ARCHIVES = (b"WARC/", b"filedesc:", b"BZh", b"\x28\xb5\x2f\xfd")
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+_HEAD_BYTES = 16
+# The version of WARC, the first URL of an ARC file; bzip2, gzip, Zstandard, a skippable frame;
+# Parquet (sidecars), SQLite.
+_KEPT = re.compile(
+    rb"WARC/|filedesc:|BZh|\x1f\x8b|\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18|PAR1|SQLite format 3"
+)
 
 
 @contextmanager
@@ -43,16 +46,17 @@ def output_file(name: str, console: Console) -> Iterator[BinaryIO]:
 
 
 def _require_replaceable(target: Path) -> None:
-    """Raise ConfigError for a file that is no text: an archive file, say, or rows of a store.
-
-    What is written is text, so nothing else is replaced by it.
-    """
+    """Raise ConfigError for a file of an archive, of which no other copy may exist."""
     if not target.exists():
         return
     with target.open("rb") as file:
         head = file.read(_HEAD_BYTES)
-    if is_archive_name(target.name) or head.startswith(_ARCHIVES) or _BINARY.search(head):
-        raise ConfigError("is no text file, and is not replaced", file=str(target))
+    name = target.name
+    if is_archive_name(name) or is_package_name(name) or _KEPT.match(head):
+        raise ConfigError(
+            "is an archive file, a package or a part of a store, and is not replaced",
+            file=str(target),
+        )
 
 
 def write_to(name: str, lines: Iterable[bytes], console: Console) -> None:
