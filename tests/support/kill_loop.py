@@ -192,9 +192,16 @@ class Life:
                 line.pop("landed", None)
                 if line.get("generation") != 1:
                     # The run's name, in revisits, compresses to more or fewer bytes: fsck compares.
-                    line.pop("offset", None)
-                    line.pop("length", None)
+                    for size in _COMPRESSED[verb[:2] == ("crawl", "show") and "file" in line]:
+                        line.pop(size, None)
                 yield verb, line
+
+
+_COMPRESSED = {
+    False: ("offset", "length", "stored_bytes", "old_bytes"),
+    True: ("bytes", "sha256"),
+}
+"""What depends on it: of a crawl or capture, and of a file of a crawl."""
 
 
 class Undisturbed(NamedTuple):
