@@ -283,7 +283,7 @@ class Configuration:
     crawl_originals: str = _setting(
         _one_of("read", "catalogue"),
         "read",
-        "read each original before a crawler is told of it, or believe the catalogue",
+        "read: check the bytes of an original before a crawler gets it; catalogue: do not",
     )
     # Not a mapping proxy: a configuration is sent to other processes.
     origins: Mapping[str, str] = field(default_factory=dict)

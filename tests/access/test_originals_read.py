@@ -1,4 +1,4 @@
-"""What a crawler is told of originals that are not in their files any more, or not as they were."""
+"""A crawler gets no original that is damaged, or whose file is gone."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def application(
         pages=("search", "suggest.js", "a.page"),
         tokens=tokens,
         policies=parse_policies(policies),
-        originals=SoundOriginals(store.rows, store.archive, on_damage=lambda error: None),
+        is_sound=SoundOriginals(store.rows, store.archive, on_damage=lambda error: None).is_sound,
     )
     return AsgiSite(no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
 

@@ -46,7 +46,7 @@ def serving(folder: Path) -> Iterator[tuple[Judge, Judge]]:
     """Our server over a store in `folder`: in pywb's dialect, and in OutbackCDX's."""
     rows = EmbeddedRowStore(folder / "rows.sqlite")
     index = CdxIndex(rows, LocalArchiveStore(folder / "archive"))
-    site = CdxSite(index, rows, threads=None, otherwise=_no_pages, tokens=(TOKEN,), originals=None)
+    site = CdxSite(index, rows, threads=None, otherwise=_no_pages, tokens=(TOKEN,), is_sound=None)
     application = AsgiSite(_no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
     with served(application) as (_, port):
         yield (

@@ -18,8 +18,12 @@ from pinakes.catalog.crawl_rows import (
 )
 from pinakes.catalog.crawl_stats import CrawlStats, count_crawl
 from pinakes.catalog.file_counts import read_totals
-from pinakes.catalog.file_rows import TABLE as FILES
-from pinakes.catalog.file_rows import entry_of, generations_of, scan_inflight
+from pinakes.catalog.file_rows import (
+    entry_of,
+    generations_of,
+    scan_file_rows,
+    scan_inflight,
+)
 from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed
 from pinakes.catalog.required_files import StoredRequirement, scan_required
 from pinakes.catalog.requirements import Requirements, read_requirements
@@ -28,7 +32,6 @@ from pinakes.dedupe.run.plan import Plan
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
 from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import files_of
 from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.profile import Stores
 
@@ -118,7 +121,7 @@ def list_lost(stores: Stores) -> Iterator[DigestMismatch]:
 def list_files(stores: Stores, crawl: str) -> Iterator[StoredFile]:
     """The archive files of a crawl that have landed, or were to, by name."""
     in_flight = scan_inflight(stores.rows)
-    for row in stores.rows.scan(FILES, files_of(crawl), columns=[b"f", b"l"]):
+    for row in scan_file_rows(stores.rows, crawl):
         entry = entry_of(row)
         if entry.state is None:
             continue

@@ -193,14 +193,13 @@ def _cdx_for_wget(
     from pinakes.access.cdx.answer import CdxIndex  # what answers queries takes long to import
     from pinakes.access.rules import parse_rules
     from pinakes.catalog.originals import OriginalFinder
-    from pinakes.catalog.sound_originals import SoundOriginals
+
+    from .site import proof_of_originals
 
     yield format_cdx_header(CDX_WITH_IDS).encode()
     rules = parse_rules(configuration.access)
     lines = CdxIndex(stores.rows, stores.archive, rules=rules).lines
-    originals = None
-    if configuration.crawl_originals == "read":
-        originals = SoundOriginals(stores.rows, stores.archive, on_damage=on_event)
+    is_sound = proof_of_originals(configuration, stores, on_event)
     for name in collections:
         finder = OriginalFinder(
             stores.rows,
@@ -209,7 +208,7 @@ def _cdx_for_wget(
             crawl=None,
             admits=lines.admits,
             gives=lines.gives,
-            is_sound=originals.is_sound if originals is not None else None,
+            is_sound=is_sound,
         )
         for original in chain.from_iterable(finder.iter_originals()):
             yield format_cdx_with_id(original).encode("utf-8", "surrogateescape")

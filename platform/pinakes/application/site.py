@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,11 +18,12 @@ from pinakes.access.rules import parse_rules
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 from pinakes.access.warc_server import WarcServer
+from pinakes.catalog.originals import Original
 from pinakes.catalog.sound_originals import SoundOriginals
 from pinakes.config import Configuration
 from pinakes.dedupe.decide.policy import parse_policies
 from pinakes.errors import ConfigError, PinakesError
-from pinakes.profile import open_stores
+from pinakes.profile import Stores, open_stores
 
 _STORE_THREADS = 16
 _LEAST_TOKEN = 16
@@ -42,9 +43,6 @@ def open_site(
         captures = ReadableCaptures(stores.rows, stores.archive, rules=rules)
         views = Views(stores.rows, stores.archive, shows_crawl=captures.shows_crawl)
         pages = Site(views, captures, replay_url=configuration.replay_url)
-        originals = None
-        if configuration.crawl_originals == "read":
-            originals = SoundOriginals(stores.rows, stores.archive, on_damage=_log_damage)
         cdx = CdxSite(
             CdxIndex(stores.rows, stores.archive, rules=rules),
             stores.rows,
@@ -54,7 +52,7 @@ def open_site(
             tokens=tokens,
             replay_url=configuration.replay_url,
             policies=parse_policies(configuration.dedupe),
-            originals=originals,
+            is_sound=proof_of_originals(configuration, stores, _log_damage),
         )
         warc = Route(re.compile(rb"/warc/.+"), WarcServer(captures.files))
         in_gzip = Route(re.compile(rb"/gzip/.+"), WarcServer(captures.files, in_gzip=True))
@@ -63,6 +61,15 @@ def open_site(
         if not views.close():
             # A thread hangs in a store, and ends with the process: the store is left open.
             stack.pop_all()
+
+
+def proof_of_originals(
+    configuration: Configuration, stores: Stores, on_damage: Callable[[PinakesError], None]
+) -> Callable[[Original], bool] | None:
+    """What reads an original before a crawler is given it; None where the catalogue is believed."""
+    if configuration.crawl_originals != "read":
+        return None
+    return SoundOriginals(stores.rows, stores.archive, on_damage=on_damage).is_sound
 
 
 def _log_damage(error: PinakesError) -> None:

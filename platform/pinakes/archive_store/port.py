@@ -29,7 +29,7 @@ QUARANTINE = ".quarantine"
 class WritingLost(StoreUnavailable):
     """A server was lost, and with it the file that was being written: write it again.
 
-    `anew.write_anew` writes it again until `retry_s` seconds after the first loss.
+    `anew.write_anew` does so, until `retry_s` seconds have passed since the first loss.
     """
 
     retry_s = 0.0

@@ -110,7 +110,7 @@ def _read(store: ArchiveReader, name: str, cls: type[T]) -> T | None:
         return cls(**{key: value for key, value in content.items() if key in known})
     except (ValueError, TypeError, AttributeError) as error:
         raise SchemaError(
-            f"cannot be read, so what is in this folder is no backup: choose another ({error})",
+            f"cannot be read: {error}; put it back from a copy, or back up into another folder",
             file=name,
         ) from error
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import files_of
 from pinakes.row_store.port import RowStore
 
 from .file_records import iter_known_rows, stored_names
-from .file_rows import TABLE, entry_of, generations_of
+from .file_rows import entry_of, generations_of, scan_file_rows
 from .holdings import NOTHING_HELD, Holdings, holdings_of_file
 from .sidecar import SidecarRow
 
@@ -45,7 +44,7 @@ class CrawlStats:
 def count_crawl(store: RowStore, archive: ArchiveReader, crawl: str) -> CrawlStats:
     """Count a crawl's records."""
     stats = CrawlStats()
-    for row in store.scan(TABLE, files_of(crawl), columns=[b"f", b"l"]):
+    for row in scan_file_rows(store, crawl):
         entry = entry_of(row)
         if entry.state is not FileState.STORED or entry.facts is None:
             continue

@@ -17,11 +17,11 @@ from pinakes.hbase_schema.file_cells import (
     ActCounts,
     FileFacts,
 )
-from pinakes.hbase_schema.name_keys import encode_file_key, files_of
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.cells import decode_stored
 from pinakes.row_store.port import Put, RowStore, get_row
 
-from .file_rows import TABLE, Held
+from .file_rows import TABLE, Held, scan_file_rows
 from .holdings import NOTHING_HELD, Holdings, holdings_of_file
 
 LANDED_VERB = "ingest"
@@ -112,7 +112,7 @@ class CrawlTotals:
 def read_totals(store: RowStore, crawl: str) -> CrawlTotals:
     """The sums of a crawl.  The cost grows with its files: callers should cache it."""
     totals = CrawlTotals()
-    for row in store.scan(TABLE, files_of(crawl), columns=[b"f", b"l"]):
+    for row in scan_file_rows(store, crawl):
         for column, cell in row.cells.items():
             if column.startswith(ActCounts.COLUMN):
                 counts = decode_stored(ActCounts, TABLE, row.key, column, cell.value)

@@ -145,6 +145,11 @@ def scan_entries_below(store: RowStore, name: str) -> Iterator[FileEntry]:
             yield _entry(found, row)
 
 
+def scan_file_rows(store: RowStore, crawl: str) -> Iterator[Row]:
+    """The rows of a crawl's files, for `entry_of`, `generations_of` and `holdings_of_file`."""
+    return store.scan(TABLE, files_of(crawl), columns=[b"f", b"l"])
+
+
 def entry_of(row: Row) -> FileEntry:
     """The file of a row of `files`, of which columns `f` and `l` were read."""
     return _entry(decode_file_key(row.key), row)

@@ -1,4 +1,4 @@
-"""Originals that are read before anything is told to refer to them.
+"""Checks originals by reading them, before a crawler refers to them.
 
 A crawler that is given an original drops the body that it has just fetched: so the original has to
 be there, with the bytes that it had.  What was read is known for some minutes, since crawlers ask

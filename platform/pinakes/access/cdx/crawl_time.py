@@ -33,7 +33,6 @@ from pinakes.catalog.originals import (
     OriginalFinder,
     Wants,
 )
-from pinakes.catalog.sound_originals import SoundOriginals
 from pinakes.catalog.visible_files import VisibleFile
 from pinakes.dedupe.decide.policy import DedupePolicies
 from pinakes.errors import ConfigError
@@ -54,7 +53,7 @@ from .wanted import wants_of
 
 MOST_DIGESTS = 10_000
 MOST_BODY_BYTES = 4 << 20
-THREADS = 8
+_THREADS = 8
 _BODY_S = 60.0
 _NEWEST_ROWS = 20
 """Captures of a URL among which warcprox's query looks for what the URL may have now."""
@@ -79,7 +78,7 @@ class _Asks(TypedDict):
 
 
 class CrawlTimeSite:
-    """Answers crawlers.  `policies`, `originals` and `now` as for `CdxSite`.
+    """Answers crawlers.  `policies`, `is_sound` and `now` as for `CdxSite`.
 
     `threads` are those of `CdxSite`, and others where originals are read: that may take long.
     """
@@ -91,14 +90,14 @@ class CrawlTimeSite:
         *,
         threads: Executor | None,
         policies: DedupePolicies,
-        originals: SoundOriginals | None,
+        is_sound: Callable[[Original], bool] | None,
         now: Callable[[], datetime],
     ) -> None:
         self._lines = lines
         self._store = store
-        self._originals = originals
-        if threads is None and originals is not None:
-            threads = ThreadPoolExecutor(THREADS, thread_name_prefix="originals")
+        self._is_sound = is_sound
+        if threads is None and is_sound is not None:
+            threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="originals")
         self.threads = threads
         self._policies = policies
         self._now = now
@@ -130,7 +129,7 @@ class CrawlTimeSite:
             self._store,
             self._lines.files,
             gives=self._lines.gives,
-            is_sound=self._originals.is_sound if self._originals is not None else None,
+            is_sound=self._is_sound,
             **asks,
         )
         return CrawlFinder(self._store, landed, **asks)

@@ -31,7 +31,7 @@ from pinakes.access.asgi_site import Route
 from pinakes.access.pieces import send_pieces
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.lookup import INDEXED
-from pinakes.catalog.sound_originals import SoundOriginals
+from pinakes.catalog.originals import Original
 from pinakes.dedupe.decide.policy import NO_POLICIES, DedupePolicies
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.row_store.port import RowStore
@@ -60,8 +60,8 @@ class CdxSite:
     `threads`: where the store is asked; None: in the event loop, if it answers at once.
     `pages` are the first parts of the pages' paths, and `otherwise` answers what is neither.
     `tokens`: those of which writing needs one.  `replay_url` is where captures are replayed.
-    Look-ups by crawlers leave out originals that the `policies` do not allow, and those that
-    `originals` finds damaged; None: the catalogue is believed.
+    Look-ups by crawlers leave out originals that the `policies` do not allow, and those that are
+    not sound: see `OriginalFinder`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class CdxSite:
         tokens: tuple[str, ...] = (),
         replay_url: str | None = None,
         policies: DedupePolicies = NO_POLICIES,
-        originals: SoundOriginals | None,
+        is_sound: Callable[[Original], bool] | None,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self._index = index
@@ -95,7 +95,7 @@ class CdxSite:
             store,
             threads=threads,
             policies=policies,
-            originals=originals,
+            is_sound=is_sound,
             now=now,
         )
 
@@ -239,7 +239,7 @@ class CdxSite:
         limit = given.number("limit", least=1) or 100
         query = _form_of(given)
         progress = AnswerProgress()
-        threads = self._threads
+        threads = None
         if given.is_true("original"):
             threads = self._crawl_time.threads
             finder = self._crawl_time.finder(collection, given.text("crawl"))

@@ -1,6 +1,6 @@
 """Calls to HDFS through hdfs-native: one client per process; calls repeat while HDFS is down.
 
-A call ends after `retry_s`, even when a server hangs.  hdfs-native alone would wait for ever.
+A call ends after `retry_s`, also when a server hangs: hdfs-native itself sets no time limit.
 
 hdfs-native keeps connections to data nodes, for all its clients, until 3 s after their last
 read; and threads, which a forked process does not inherit.  So a forked process makes a client

@@ -9,7 +9,6 @@ import errno
 import hashlib
 import io
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, NoReturn
 
 from isal import isal_zlib
 
-from pinakes.errors import DigestMismatch, InputRefused, StoreUnavailable
+from pinakes.errors import InputRefused, StoreUnavailable
 
 _READ_BYTES = 1 << 18
 # Bytes written before the kernel is asked to drop them from the page cache.
@@ -84,47 +83,21 @@ def link_new(old: Path, new: Path) -> None:
     """Give a file a second name, atomically; Raises FileExistsError if the name is taken.
 
     Without hard links, the file is renamed after a check that the name is free, which is not
-    atomic: claims or locks must then keep two writers of one name apart.  Where the name is on
-    another disk, it is given to a copy.
+    atomic: claims or locks must then keep two writers of one name apart.
     """
     make_folder(new.parent)
     try:
         os.link(old, new, follow_symlinks=False)
     except FileExistsError:
-        if not _is_done(old, new):  # else: interrupted after the link, and repeated
+        if not new.samefile(old):  # else: interrupted after the link, and repeated
             raise
     except OSError as error:
-        if error.errno == errno.EXDEV:
-            _link_copy(old, new)
-            return
         if error.errno not in _NO_LINKS:
             raise
         if new.exists():
             raise FileExistsError(errno.EEXIST, "there already", str(new)) from error
         old.rename(new)
     sync_folder(new.parent)
-
-
-def _is_done(old: Path, new: Path) -> bool:
-    is_copy = old.stat().st_dev != new.stat().st_dev and sha256_of(old) == sha256_of(new)
-    return is_copy or new.samefile(old)
-
-
-def _link_copy(old: Path, new: Path) -> None:
-    """Give a name to a copy of the file, which is read back and compared with it first."""
-    hidden = new.with_name(f".{old.name}")
-    try:
-        with old.open("rb") as file, LocalAsideIO(hidden) as out:
-            shutil.copyfileobj(file, out, _READ_BYTES)
-            os.fsync(out.fileno())
-            drop_pages(out.fileno())
-        if sha256_of(hidden) != sha256_of(old):
-            why = "what was copied to another disk is not what was read: check the disk"
-            raise DigestMismatch(why, file=str(new))
-        os.link(hidden, new)
-        sync_folder(new.parent)
-    finally:
-        hidden.unlink(missing_ok=True)
 
 
 def move_folder(old: Path, new: Path) -> None:

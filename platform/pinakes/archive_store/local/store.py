@@ -11,6 +11,7 @@ syncs the folder.  `pyarrow.fs` is not used: its move replaces files, and it syn
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -28,11 +29,12 @@ from pinakes.archive_store.names import (
     may_be_folder,
 )
 from pinakes.archive_store.port import ASIDE, QUARANTINE, PublishedFile
-from pinakes.errors import InputRefused
+from pinakes.errors import DigestMismatch, InputRefused
 
 from .files import (
     LocalAsideIO,
     crc32_from_disk,
+    drop_pages,
     iter_links,
     leads_elsewhere,
     link_new,
@@ -43,6 +45,7 @@ from .files import (
     translated,
 )
 from .files import walk_files as _walk_files
+from .whole_files import hidden_file, hidden_name
 
 
 class LocalArchiveStore:
@@ -163,7 +166,7 @@ class LocalArchiveStore:
             if is_folder:
                 move_folder(old, new)
             else:
-                link_new(old, new)
+                _give_name(old, new)
                 old.unlink(missing_ok=True)
             sync_folder(old.parent)
 
@@ -213,6 +216,33 @@ class LocalArchiveStore:
         return self.folder / check_token(token)
 
 
+def _give_name(old: Path, new: Path) -> None:
+    """`link_new`; where the name is on another disk, it is given to a copy."""
+    try:
+        link_new(old, new)
+    except FileExistsError:
+        is_elsewhere = old.stat().st_dev != new.stat().st_dev
+        if not (is_elsewhere and sha256_of(old) == sha256_of(new)):  # else: repeated
+            raise
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _give_name_to_copy(old, new)
+
+
+def _give_name_to_copy(old: Path, new: Path) -> None:
+    """It is read back, and compared with the file, before it has the name."""
+    with old.open("rb") as file, hidden_file(new) as aside:
+        shutil.copyfileobj(file, aside.file)
+        aside.file.flush()
+        os.fsync(aside.file.fileno())
+        drop_pages(aside.file.fileno())
+        if sha256_of(hidden_name(new)) != sha256_of(old):
+            why = "what was copied to another disk is not what was read: check the disk"
+            raise DigestMismatch(why, file=str(new))
+        aside.publish()
+
+
 class LocalAsideFile:
     """A file in `.landing`, until it is published."""
 
@@ -243,5 +273,5 @@ class LocalAsideFile:
         target = self._store.path_of(name)
         with translated(name):
             os.fsync(self._file.fileno())
-            link_new(self._path, target)
+            _give_name(self._path, target)
             self._path.unlink(missing_ok=True)

@@ -123,8 +123,8 @@ def _judge_proof(revisit: Revisit, found: list[Full]) -> str | None:
     """By those of these records that have the revisit's digest; None where none has it.
 
     One that is damaged, or not what it declares, may have had it where it declares none, or one of
-    another algorithm.  One of ours has the digest that its original declares, even if the
-    original's writer hashed something else.  So the digest alone leaves it in `UNPROVEN`.
+    another algorithm.  A revisit that we wrote repeats the digest that its original declares, also
+    where that is wrong.  So it stays in `UNPROVEN` if only the digest fits.
     """
     proofs = {
         full.proof
