@@ -33,10 +33,12 @@ from pinakes.catalog.references import scan_references
 from pinakes.catalog.reported import forget_reports
 from pinakes.catalog.unknown_files import require_all_known
 from pinakes.catalog.wacz_rows import forget_waczs
+from pinakes.dedupe.run.collection import Collection
 from pinakes.errors import ONE_FILE_ONLY, ConfigError, Conflict
 from pinakes.row_store.port import RowStore
 
 from .file_removal import FileRemover
+from .last_copies import LastCopies
 from .own_files import require_own_files
 from .requests import (
     FORCE,
@@ -66,6 +68,7 @@ class Remover:
         self._actor = actor
         self._at = at
         self._proven = ProvenSidecars(archive)
+        self._copies = LastCopies(rows, archive)
 
     def take_out(self, crawl: str, how: CrawlDeletion, *, dry_run: bool = False) -> DeletionReport:
         """Take a whole crawl out, or list the references that prevent it.
@@ -90,6 +93,8 @@ class Remover:
                 self.require_own(crawl)
                 if not is_forced:
                     result.references += self._references_to(entry)
+                if entry.state in how.before and not (is_forced or result.references):
+                    self.require_copies(collection, crawl)
                 if entry.state in how.before and not (dry_run or result.references):
                     result.references += self.close(entry, how, act)
             except ONE_FILE_ONLY as problem:
@@ -116,6 +121,13 @@ class Remover:
         Raises DigestMismatch as `require_own_files`.
         """
         require_own_files(self._rows, self._archive, crawl)
+
+    def require_copies(self, collection: str, crawl: str) -> None:
+        """Raise DigestMismatch where a crawl that is to go has the last whole copy of a body that
+        stays."""
+        of_collection = Collection(self._rows, self._archive, collection)
+        for problem in self._copies.lost_with_crawl(of_collection, crawl):
+            raise problem
 
     def _require_crawl(self, crawl: str, how: CrawlDeletion) -> CrawlEntry:
         entry = require_crawl(self._rows, crawl)

@@ -20,6 +20,7 @@ from pinakes.row_store.port import RowStore
 from .changed_rows import has_changed
 from .choices import Choice, choose
 from .crawl_references import CrawlReferences, find_crawl_references, is_of
+from .last_copies import LastCopies
 from .obstacles import find_obstacles
 from .references import Referrers
 from .requests import FORCE, LISTED, REFUSE, DeletionReport, PurgeRequest
@@ -34,6 +35,7 @@ class PurgeSurvey:
         self._rows = rows
         self._archive = archive
         self._proven = ProvenSidecars(archive)
+        self._copies = LastCopies(rows, archive)
 
     def survey(
         self,
@@ -49,6 +51,8 @@ class PurgeSurvey:
         found = self._find(collection, entry.crawl)
         choice = Choice([], {})
         report.problems += found.problems
+        if request.references != FORCE:
+            report.problems += self._copies.lost_with_crawl(collection, entry.crawl)
         if request.references == REFUSE:
             report.references = found.listed[:LISTED]
         elif request.references == FORCE:

@@ -39,6 +39,7 @@ from .capture_references import ReferenceSurvey, is_refused, survey_targets
 from .changed_rows import settle_left
 from .choices import Choice, choose
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
+from .last_copies import LastCopies
 from .providing import provide_for
 from .requests import GenerationToWithdraw, WithdrawalReport, WithdrawalRequest
 from .targets import WithdrawalTarget, WithdrawalTargets, find_targets, require_all_found
@@ -63,6 +64,7 @@ class Withdrawer:
         self._software = software
         self._at = at
         self._proven = ProvenSidecars(archive)
+        self._copies = LastCopies(rows, archive)
 
     def plan(self, request: WithdrawalRequest) -> Iterator[WithdrawalReport]:
         """What would be done, collection by collection; changes nothing, and takes no lease.
@@ -210,6 +212,9 @@ class Withdrawer:
             (key.decode("ascii"), original.decode("ascii")) for key, original in found.unprovided
         ]
         report.files = [name for name in sorted(found.ordinals) if found.going(name)]
+        report.problems += self._copies.lost_with(
+            collection, report.files, lambda name, row: row.ordinal in found.going(name)
+        )
         going = {
             stored
             for name, ordinals in found.ordinals.items()
@@ -242,7 +247,7 @@ class Withdrawer:
         require_all_known(self._rows, self._archive, act=act.name)
         collection = Collection(self._rows, self._archive, act.collection)
         found, choice = self._survey(collection, targets, request, report)
-        if report.unprovided:
+        if report.unprovided or report.problems:
             return
         provide_for(collection, found.references, choice, act)
         self._note(act, request, found)

@@ -1,0 +1,169 @@
+"""Whether a body that stays is still whole without what is to go: read before anything is deleted.
+
+A body may be in full both in a record that goes and in one that stays, which has rotted since; or
+revisits that stay may rely on an original that has.  Then what goes is the last whole copy.  Of
+each body that is in both, one that stays is read; where none is whole, what goes is read.
+
+    full records that go ─▶ their digests ─▶ records that stay and have these ─▶ one of each is read
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from collections.abc import Collection as Names
+from contextlib import suppress
+from itertools import islice
+from typing import NamedTuple
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.captures import get_captures, place_captures
+from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
+from pinakes.catalog.payloads import open_body, open_record
+from pinakes.catalog.revisit_targets import FULL
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.catalog.withdrawals import is_tombstone_row
+from pinakes.dedupe.run.collection import Collection
+from pinakes.errors import (
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+    UnresolvedReference,
+)
+from pinakes.hbase_schema.capture_cells import Location
+from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.row_store.port import RowStore
+
+Goes = Callable[[str, SidecarRow], bool]
+"""Whether this record of this archive file is to go."""
+_MOST_READ = 64
+"""So many records that stay are read for one body, at most."""
+_UNREADABLE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference)
+
+
+class _Stays(NamedTuple):
+    """Captures that stay and have one body: those in full, and revisits."""
+
+    full: list[bytes]
+    revisits: list[bytes]
+
+    def all(self) -> list[bytes]:
+        return [*self.full, *self.revisits]
+
+
+class LastCopies:
+    """Looks for them in one pair of stores; reads each body once.  Not for several threads."""
+
+    def __init__(self, rows: RowStore, archive: ArchiveReader) -> None:
+        self._rows = rows
+        self._archive = archive
+        self._whole: set[bytes] = set()
+
+    def lost_with(
+        self, collection: Collection, files: Names[str], goes: Goes
+    ) -> Iterator[PinakesError]:
+        """Of each body that stays, and of which only what goes has a whole copy, an error.
+
+        `files` are those of the collection that records go from.
+
+        Cost: a pass over the collection's sidecars, and one record is read for each body that is
+        in full in what goes and that a record which stays has, too.  Memory: a digest for each full
+        record that goes, and keys for those bodies.
+
+        Raises:
+            MalformedRecord: a sidecar of what stays is damaged.
+        """
+        bodies: set[bytes | None] = set()
+        keys: set[bytes | None] = set()
+        for _, row in self._going(collection, files, goes):
+            bodies.add(row.sha256)
+            keys.add(row.row_key)
+        bodies -= self._whole
+        if not bodies:
+            return
+        unread = self._staying(collection, goes, bodies, keys)
+        lost = {body: stays for body, stays in unread.items() if not self._is_whole(stays)}
+        self._whole |= unread.keys() - lost.keys()
+        if not lost:
+            return
+        for name, row in self._going(collection, files, goes):
+            if row.sha256 in lost and self._holds(name, row):
+                yield _last_copy(name, row, lost.pop(row.sha256))
+
+    def lost_with_crawl(self, collection: Collection, crawl: str) -> Iterator[PinakesError]:
+        """The same of all files of a crawl."""
+        files = {name for name in collection.entries if crawl_of(name) == crawl}
+        return self.lost_with(collection, files, lambda name, row: name in files)
+
+    def _going(
+        self, collection: Collection, files: Names[str], goes: Goes
+    ) -> Iterator[tuple[str, SidecarRow]]:
+        """The full records that go, of all generations that are there.
+
+        Of a generation that has no readable sidecar nothing is known; what it holds is in others.
+        """
+        for file in files:
+            for name in stored_names(collection.entries[file], read_generations(self._rows, file)):
+                if any(self._archive.size(one) is None for one in (name, sidecar_name(name))):
+                    continue
+                with suppress(MalformedRecord):
+                    for row in iter_sidecar(self._archive, name):
+                        is_full = row.type in FULL and not row.is_replaced
+                        if is_full and row.sha256 and row.payload_size and goes(file, row):
+                            yield name, row
+
+    def _staying(
+        self,
+        collection: Collection,
+        goes: Goes,
+        bodies: Names[bytes | None],
+        keys: Names[bytes | None],
+    ) -> dict[bytes, _Stays]:
+        """What stays and has these bodies; not those that revisits of these captures have: who
+        provides for such a revisit reads the body."""
+        found: dict[bytes, _Stays] = {}
+        provided = set()
+        for name in sorted(collection.entries):
+            for row in collection.given_rows(name):
+                key, body = row.row_key, row.sha256
+                if key is None or body is None or body not in bodies:
+                    continue
+                if is_tombstone_row(row) or goes(name, row):
+                    continue
+                if row.is_replaced and row.original_key in keys:
+                    provided.add(body)
+                stays = found.setdefault(body, _Stays([], []))
+                some = stays.revisits if row.is_replaced else stays.full
+                if len(some) < _MOST_READ:
+                    some.append(key)
+        return {body: stays for body, stays in found.items() if body not in provided}
+
+    def _is_whole(self, stays: _Stays) -> bool:
+        """Whether the body of one of these captures can be read."""
+        captures = get_captures(self._rows, stays.all())
+        in_order = (captures[key] for key in stays.all() if key in captures)
+        for placed in islice(place_captures(self._rows, in_order), _MOST_READ):
+            with suppress(*_UNREADABLE), open_body(self._rows, self._archive, placed):
+                return True
+        return False
+
+    def _holds(self, name: str, row: SidecarRow) -> bool:
+        """Whether the record at this place has the body that it had when it landed."""
+        place = Location(offset=row.offset, length=row.length, inner_offset=row.inner_offset)
+        with suppress(*_UNREADABLE), open_record(self._archive, name, place, raw=True) as record:
+            body = hashlib.sha256()
+            for piece in record.payload():
+                body.update(piece)
+            return body.digest() == row.sha256
+        return False
+
+
+def _last_copy(name: str, row: SidecarRow, stays: _Stays) -> DigestMismatch:
+    first = stays.all()[0].decode("ascii")
+    return DigestMismatch(
+        f"holds the last whole copy of a body that stays, as that of {first}, where it is damaged: "
+        "nothing was deleted; `pinakes fsck --full` says what is damaged",
+        file=name,
+        offset=row.offset,
+    )

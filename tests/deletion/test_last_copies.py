@@ -1,0 +1,124 @@
+"""The last whole copy of a body that stays is not deleted: judged by zlib alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from purged import capture, given, land, paths_now, purge, record_id
+from scenes import Scene, make_scene
+from taken_down import withdraw
+from whole_payloads import flip, whole_payloads
+
+from pinakes.acts.actor import Actor
+from pinakes.deletion.crawl_removal import Remover
+from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, REFUSE, REMOVE
+from pinakes.errors import PinakesError
+from pinakes.ingest.commit import commit_crawl
+
+Problems = list[PinakesError]
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    with make_scene(tmp_path / "scene", ()) as made:
+        yield made
+
+
+def _rot(scene: Scene, crawl: int, number: int) -> None:
+    """Flip a bit in the body of a record of the crawl, as it is now."""
+    [path] = [p for p in paths_now(scene) if f"c{crawl}" in p.parts]
+    data = path.read_bytes()
+    starts = [at for at in range(len(data)) if data.startswith(b"\x1f\x8b\x08", at)]
+    flip(path, (starts[number] + [*starts, len(data)][number + 1]) // 2)
+
+
+def _each_in_full(scene: Scene) -> None:
+    """What stays has the body in a record of its own, which rots."""
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 2, capture(2, 1), capture(2, 3))
+    _rot(scene, 1, 0)
+
+
+def _by_an_original(scene: Scene) -> None:
+    """What stays relies on an original, which rots; the copy that goes landed later."""
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 3, capture(3, 1), capture(3, 4))
+    scene.dedupe()
+    land(scene, 2, capture(2, 1), capture(2, 3))
+    _rot(scene, 1, 0)
+
+
+def _in_an_old_generation(scene: Scene) -> None:
+    """What goes is a revisit by now: its old generation alone has the body whole."""
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 2, capture(2, 1), capture(2, 3))
+    scene.dedupe()
+    _rot(scene, 1, 0)
+
+
+def _remove(scene: Scene) -> Problems:
+    commit_crawl(scene.rows, scene.archive, "c2", Actor())
+    return Remover(scene.rows, scene.archive, Actor()).take_out("c2", REMOVE).problems
+
+
+def _cancel(scene: Scene) -> Problems:
+    return Remover(scene.rows, scene.archive, Actor()).take_out("c2", CANCEL).problems
+
+
+def _purge(scene: Scene) -> Problems:
+    return purge(scene, 2, REFUSE).problems
+
+
+def _promote(scene: Scene) -> Problems:
+    return purge(scene, 2, PROMOTE).problems
+
+
+def _withdraw(scene: Scene) -> Problems:
+    key = next(row.key for row in scene.rows.scan("captures") if b"/1 2012" in row.key)
+    [report] = withdraw(scene, key.decode("ascii"))
+    return report.problems
+
+
+MAKES = (_each_in_full, _by_an_original, _in_an_old_generation)
+ACTS = (_remove, _cancel, _purge, _promote, _withdraw)
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("make", MAKES)
+def test_it_stays(
+    scene: Scene, make: Callable[[Scene], None], act: Callable[[Scene], Problems]
+) -> None:
+    make(scene)
+    before = whole_payloads(scene.archive.folder)
+    problems = act(scene)
+    assert any("the last whole copy of a body that stays" in str(one) for one in problems)
+    assert whole_payloads(scene.archive.folder) == before
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_once_it_is_whole_again_what_was_asked_for_is_done(
+    scene: Scene, act: Callable[[Scene], Problems]
+) -> None:
+    _each_in_full(scene)
+    assert act(scene)
+    _rot(scene, 1, 0)  # the same bit again
+    assert act(scene) == []
+    left = given(scene)
+    assert record_id(2, 1).strip("<>").encode() not in left
+    assert record_id(1, 1).strip("<>").encode() in left
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_body_that_nothing_has_whole_is_in_no_way(
+    scene: Scene, act: Callable[[Scene], Problems]
+) -> None:
+    _each_in_full(scene)
+    _rot(scene, 2, 0)
+    assert not any("last whole copy" in str(one) for one in act(scene))
+
+
+def test_who_leaves_references_dangling_may_delete_it(scene: Scene) -> None:
+    _each_in_full(scene)
+    assert purge(scene, 2, FORCE).is_complete
