@@ -10,14 +10,14 @@ each body that is in both, one that stays is read; where none is whole, what goe
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Collection as Names
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.captures import get_captures, place_captures
+from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
 from pinakes.catalog.payloads import open_body, open_record
 from pinakes.catalog.revisit_targets import FULL
@@ -37,6 +37,7 @@ from pinakes.row_store.port import RowStore
 
 Goes = Callable[[str, SidecarRow], bool]
 """Whether this record of this archive file is to go."""
+_BATCH_ROWS = 500
 _MOST_READ = 64
 """So many records that stay are read for one body, at most."""
 _UNREADABLE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference)
@@ -83,8 +84,11 @@ class LastCopies:
         if not bodies:
             return
         unread = self._staying(collection, goes, bodies, keys)
-        lost = {body: stays for body, stays in unread.items() if not self._is_whole(stays)}
-        self._whole |= unread.keys() - lost.keys()
+        self._whole |= set(self._whole_at_once(unread))
+        lost = {body: stays for body, stays in unread.items() if body not in self._whole}
+        whole = {body for body, stays in lost.items() if self._is_whole(stays)}
+        self._whole |= whole
+        lost = {body: stays for body, stays in lost.items() if body not in whole}
         if not lost:
             return
         for name, row in self._going(collection, files, goes):
@@ -103,7 +107,7 @@ class LastCopies:
 
         Of a generation that has no readable sidecar nothing is known; what it holds is in others.
         """
-        for file in files:
+        for file in sorted(files):
             for name in stored_names(collection.entries[file], read_generations(self._rows, file)):
                 if any(self._archive.size(one) is None for one in (name, sidecar_name(name))):
                     continue
@@ -139,13 +143,28 @@ class LastCopies:
                     some.append(key)
         return {body: stays for body, stays in found.items() if body not in provided}
 
+    def _whole_at_once(self, unread: Mapping[bytes, _Stays]) -> Iterator[bytes]:
+        """Those of these bodies of which the first capture is whole: nearly all."""
+        firsts = ((stays.all()[0], body) for body, stays in unread.items())
+        while batch := dict(islice(firsts, _BATCH_ROWS)):
+            captures = get_captures(self._rows, sorted(batch))
+            in_files = sorted(place_captures(self._rows, captures.values()), key=_place_of)
+            for placed in in_files:
+                if self._can_be_read(placed):
+                    yield batch[placed.capture.key]
+
     def _is_whole(self, stays: _Stays) -> bool:
         """Whether the body of one of these captures can be read."""
         captures = get_captures(self._rows, stays.all())
         in_order = (captures[key] for key in stays.all() if key in captures)
         for placed in islice(place_captures(self._rows, in_order), _MOST_READ):
-            with suppress(*_UNREADABLE), open_body(self._rows, self._archive, placed):
+            if self._can_be_read(placed):
                 return True
+        return False
+
+    def _can_be_read(self, placed: Placed) -> bool:
+        with suppress(*_UNREADABLE), open_body(self._rows, self._archive, placed):
+            return True
         return False
 
     def _holds(self, name: str, row: SidecarRow) -> bool:
@@ -157,6 +176,10 @@ class LastCopies:
                 body.update(piece)
             return body.digest() == row.sha256
         return False
+
+
+def _place_of(placed: Placed) -> tuple[str, int, int]:
+    return placed.file, placed.location.offset, placed.location.inner_offset
 
 
 def _last_copy(name: str, row: SidecarRow, stays: _Stays) -> DigestMismatch:
