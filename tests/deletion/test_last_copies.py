@@ -122,3 +122,13 @@ def test_a_body_that_nothing_has_whole_is_in_no_way(
 def test_who_leaves_references_dangling_may_delete_it(scene: Scene) -> None:
     _each_in_full(scene)
     assert purge(scene, 2, FORCE).is_complete
+
+
+def test_what_was_left_dangling_keeps_nothing(scene: Scene) -> None:
+    """Somebody has ordered that its body goes."""
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 3, capture(3, 1), capture(3, 4))
+    scene.dedupe()
+    assert purge(scene, 1, FORCE).is_complete
+    land(scene, 2, capture(2, 1), capture(2, 3))
+    assert _remove(scene) == []

@@ -40,7 +40,7 @@ Goes = Callable[[str, SidecarRow], bool]
 _BATCH_ROWS = 500
 _MOST_READ = 64
 """So many records that stay are read for one body, at most."""
-_UNREADABLE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference)
+_UNREADABLE = (DigestMismatch, InputRefused, MalformedRecord)
 
 
 class _Stays(NamedTuple):
@@ -85,10 +85,12 @@ class LastCopies:
             return
         unread = self._staying(collection, goes, bodies, keys)
         self._whole |= set(self._whole_at_once(unread))
-        lost = {body: stays for body, stays in unread.items() if body not in self._whole}
-        whole = {body for body, stays in lost.items() if self._is_whole(stays)}
-        self._whole |= whole
-        lost = {body: stays for body, stays in lost.items() if body not in whole}
+        lost = {
+            body: stays
+            for body, stays in unread.items()
+            if body not in self._whole and self._is_damaged(stays)
+        }
+        self._whole |= unread.keys() - lost.keys()
         if not lost:
             return
         for name, row in self._going(collection, files, goes):
@@ -150,19 +152,30 @@ class LastCopies:
             captures = get_captures(self._rows, sorted(batch))
             in_files = sorted(place_captures(self._rows, captures.values()), key=_place_of)
             for placed in in_files:
-                if self._can_be_read(placed):
-                    yield batch[placed.capture.key]
+                with suppress(UnresolvedReference):
+                    if self._can_be_read(placed):
+                        yield batch[placed.capture.key]
 
-    def _is_whole(self, stays: _Stays) -> bool:
-        """Whether the body of one of these captures can be read."""
+    def _is_damaged(self, stays: _Stays) -> bool:
+        """Whether the body of none of these captures can be read, and some of them had it until it
+        was damaged.
+
+        A revisit whose original is not in the store, as somebody has ordered, had none.
+        """
         captures = get_captures(self._rows, stays.all())
         in_order = (captures[key] for key in stays.all() if key in captures)
+        is_damaged = bool(stays.full)
         for placed in islice(place_captures(self._rows, in_order), _MOST_READ):
-            if self._can_be_read(placed):
-                return True
-        return False
+            try:
+                if self._can_be_read(placed):
+                    return False
+                is_damaged = True
+            except UnresolvedReference:
+                continue
+        return is_damaged
 
     def _can_be_read(self, placed: Placed) -> bool:
+        """Raises UnresolvedReference where it is a revisit without an original."""
         with suppress(*_UNREADABLE), open_body(self._rows, self._archive, placed):
             return True
         return False
