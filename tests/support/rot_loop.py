@@ -118,27 +118,9 @@ class Round:
         """What is stored beside sidecars, of all generations."""
         return [name for name in self.store.files.names() if not name.endswith(".parquet")]
 
-    def kept(self, before: Inventory) -> set[str]:
-        """The payloads of records that stay.
-
-        Without those of which only what is to go had a whole copy, and no record that stays relied
-        on it: theirs had rotted before.
-        """
-        kept = {known.sha256 for known in self.landed.values()}
-        relied_on = {
-            known.sha256
-            for name, known in self.landed.items()
-            if name in before.revisits or _is_whole(known, before)
-        }
-        gone = {
-            known.sha256
-            for name, known in self.scene.truth.items()
-            if name not in self.landed and _is_whole(known, before)
-        }
-        return kept - (gone - relied_on)
-
     def judge(self, verb: str, before: Inventory, after: Inventory) -> None:
-        lost = (before.payloads & self.kept(before)) - after.payloads
+        kept = {known.sha256 for known in self.landed.values()}
+        lost = (before.payloads & kept) - after.payloads
         if lost:
             self.found.append(f"{verb} lost {len(lost)} payloads of which a whole copy was there")
         gone = (before.records & self.landed.keys()) - after.records
@@ -167,10 +149,6 @@ class Round:
                 # A rotten file may be copied as it is, where that is said.
                 if is_other or b"Pinakes" in whole.record or answer.exit_code == 0:
                     self.found.append(f"{verb} gave {whole.record_id} altered in {name}")
-
-
-def _is_whole(known: Known, held: Inventory) -> bool:
-    return held.addresses.get((known.uri, known.date)) == known.sha256
 
 
 # --- what may be called
