@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from purged import capture, given, land, paths_now, purge, record_id
 from scenes import Scene, make_scene
+from store_chain import call
 from taken_down import withdraw
 from whole_payloads import flip, whole_payloads
 
@@ -132,3 +133,11 @@ def test_what_was_left_dangling_keeps_nothing(scene: Scene) -> None:
     assert purge(scene, 1, FORCE).is_complete
     land(scene, 2, capture(2, 1), capture(2, 3))
     assert _remove(scene) == []
+
+
+def test_a_person_is_told_to_look_not_to_run_it_again(scene: Scene) -> None:
+    _each_in_full(scene)
+    done = call("crawl", "cancel", "c2", "--store", scene.folder / "store")
+    assert done.exit_code == 3
+    assert "the last whole copy of a body that stays" in done.err
+    assert done.out.startswith("c2: not finished: see above;")

@@ -71,6 +71,11 @@ class Placed:
     location: Location
 
     @property
+    def place(self) -> tuple[str, int, int]:
+        """The stored file, and the offsets of its member and in that."""
+        return self.file, self.location.offset, self.location.inner_offset
+
+    @property
     def collection(self) -> str | None:
         """The collection that the file landed in."""
         return self.entry.facts.collection if self.entry.facts is not None else None

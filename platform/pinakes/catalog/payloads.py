@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.errors import MalformedRecord, UnresolvedReference
+from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
@@ -37,6 +37,8 @@ from .file_rows import read_entry
 from .lookup import INDEXED, scan_digest
 from .sound_records import DIGESTS, StoredJudge, require_body_of, require_sound
 
+UNSOUND = (DigestMismatch, InputRefused, MalformedRecord)
+"""What reading a record raises that is not there, or not what it was."""
 _WINDOW_BYTES = 1 << 16
 _MOST_OF_A_DIGEST = 256
 _FRACTION = re.compile(r"[.]([0-9]+)")

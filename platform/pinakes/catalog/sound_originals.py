@@ -13,20 +13,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, PinakesError
+from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.row_store.port import RowStore
 
 from .captures import get_captures, place_captures
 from .originals import Original
-from .payloads import open_placed, open_record
+from .payloads import UNSOUND, open_placed, open_record
 
 KEPT_S = 600.0
 """How long it is known of an original whether it was sound."""
 _MOST_KEPT = 1 << 16
-
-_Unsound = (DigestMismatch, InputRefused, MalformedRecord)
 
 
 class SoundOriginals:
@@ -77,7 +75,7 @@ class SoundOriginals:
                 self._archive, original.filename, original.location, landed=landed, rows=self._rows
             ):
                 return True
-        except _Unsound:
+        except UNSOUND:
             return self._read_again(original)
 
     def _read_again(self, original: Original) -> bool:
@@ -87,6 +85,6 @@ class SoundOriginals:
             for placed in place_captures(self._rows, captures):
                 with open_placed(self._rows, self._archive, placed):
                     return True
-        except _Unsound as error:
+        except UNSOUND as error:
             self._on_damage(error)
         return False

@@ -93,10 +93,11 @@ class Remover:
                 self.require_own(crawl)
                 if not is_forced:
                     result.references += self._references_to(entry)
-                if entry.state in how.before and not (is_forced or result.references):
-                    self.require_copies(collection, crawl)
-                if entry.state in how.before and not (dry_run or result.references):
-                    result.references += self.close(entry, how, act)
+                if entry.state in how.before and not result.references:
+                    if not is_forced:
+                        self._require_copies(collection, crawl)
+                    if not dry_run:
+                        result.references += self.close(entry, how, act)
             except ONE_FILE_ONLY as problem:
                 # Nothing was done by this call.
                 result.problems.append(problem)
@@ -122,7 +123,7 @@ class Remover:
         """
         require_own_files(self._rows, self._archive, crawl)
 
-    def require_copies(self, collection: str, crawl: str) -> None:
+    def _require_copies(self, collection: str, crawl: str) -> None:
         """Raise DigestMismatch where a crawl that is to go has the last whole copy of a body that
         stays."""
         of_collection = Collection(self._rows, self._archive, collection)

@@ -9,24 +9,23 @@ each body that is in both, one that stays is read; where none is whole, what goe
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Collection as Names
 from contextlib import suppress
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
-from pinakes.catalog.payloads import open_body, open_record
+from pinakes.catalog.payloads import UNSOUND, open_body, open_record
 from pinakes.catalog.revisit_targets import FULL
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.dedupe.run.collection import Collection
 from pinakes.errors import (
     DigestMismatch,
-    InputRefused,
     MalformedRecord,
     PinakesError,
     UnresolvedReference,
@@ -40,7 +39,6 @@ Goes = Callable[[str, SidecarRow], bool]
 _BATCH_ROWS = 500
 _MOST_READ = 64
 """So many records that stay are read for one body, at most."""
-_UNREADABLE = (DigestMismatch, InputRefused, MalformedRecord)
 
 
 class _Stays(NamedTuple):
@@ -75,11 +73,11 @@ class LastCopies:
         Raises:
             MalformedRecord: a sidecar of what stays is damaged.
         """
-        bodies: set[bytes | None] = set()
-        keys: set[bytes | None] = set()
+        bodies, keys = set(), set()
         for _, row in self._going(collection, files, goes):
             bodies.add(row.sha256)
-            keys.add(row.row_key)
+            if row.row_key is not None:
+                keys.add(row.row_key)
         bodies -= self._whole
         if not bodies:
             return
@@ -124,7 +122,7 @@ class LastCopies:
         collection: Collection,
         goes: Goes,
         bodies: Names[bytes | None],
-        keys: Names[bytes | None],
+        keys: Names[bytes],
     ) -> dict[bytes, _Stays]:
         """What stays and has these bodies; not those that revisits of these captures have: who
         provides for such a revisit reads the body."""
@@ -150,7 +148,9 @@ class LastCopies:
         firsts = ((stays.all()[0], body) for body, stays in unread.items())
         while batch := dict(islice(firsts, _BATCH_ROWS)):
             captures = get_captures(self._rows, sorted(batch))
-            in_files = sorted(place_captures(self._rows, captures.values()), key=_place_of)
+            in_files = sorted(
+                place_captures(self._rows, captures.values()), key=attrgetter("place")
+            )
             for placed in in_files:
                 with suppress(UnresolvedReference):
                     if self._can_be_read(placed):
@@ -176,23 +176,16 @@ class LastCopies:
 
     def _can_be_read(self, placed: Placed) -> bool:
         """Raises UnresolvedReference where it is a revisit without an original."""
-        with suppress(*_UNREADABLE), open_body(self._rows, self._archive, placed):
+        with suppress(*UNSOUND), open_body(self._rows, self._archive, placed):
             return True
         return False
 
     def _holds(self, name: str, row: SidecarRow) -> bool:
         """Whether the record at this place has the body that it had when it landed."""
         place = Location(offset=row.offset, length=row.length, inner_offset=row.inner_offset)
-        with suppress(*_UNREADABLE), open_record(self._archive, name, place, raw=True) as record:
-            body = hashlib.sha256()
-            for piece in record.payload():
-                body.update(piece)
-            return body.digest() == row.sha256
+        with suppress(*UNSOUND), open_record(self._archive, name, place, raw=True) as record:
+            return record.payload_hash("sha256") == row.sha256
         return False
-
-
-def _place_of(placed: Placed) -> tuple[str, int, int]:
-    return placed.file, placed.location.offset, placed.location.inner_offset
 
 
 def _last_copy(name: str, row: SidecarRow, stays: _Stays) -> DigestMismatch:

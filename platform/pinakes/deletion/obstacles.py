@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pinakes.catalog.captures import get_captures
-from pinakes.catalog.payloads import have_one_body
+from pinakes.catalog.payloads import UNSOUND, have_one_body
 from pinakes.catalog.revisit_targets import (
     ID_ALONE,
     SEVERAL_MEANT,
@@ -27,9 +27,6 @@ from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.late_revisits import originals_of
 from pinakes.dedupe.write.restore import RestoreCount, restored_or_none
 from pinakes.errors import (
-    DigestMismatch,
-    InputRefused,
-    MalformedRecord,
     PinakesError,
     UnresolvedReference,
 )
@@ -41,7 +38,7 @@ from .providing import places_of
 from .references import Referrer, Referrers, place_of
 from .repointing import OriginalPlace, read_at, repointings
 
-_OF_A_RECORD = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference)
+_OF_A_RECORD = (*UNSOUND, UnresolvedReference)
 _ACT = "purge"
 
 

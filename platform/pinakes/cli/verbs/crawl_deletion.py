@@ -1,4 +1,4 @@
-"""Deletions of crawls as verbs have them: the option, and what is said."""
+"""Deletions as verbs have them: the option, and what is said."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from pinakes.catalog.reference_finder import CrossCrawlReference
 from pinakes.cli.frame.options import options_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
-from pinakes.deletion.requests import FORCE, LISTED, PROMOTE, REFUSE, CrawlDeletion, DeletionReport
+from pinakes.deletion.requests import (
+    FORCE,
+    LISTED,
+    PROMOTE,
+    REFUSE,
+    CrawlDeletion,
+    DeletionReport,
+    WithdrawalReport,
+)
 
 
 def add_references(parser: argparse.ArgumentParser, whose: str) -> None:
@@ -32,6 +40,11 @@ def add_purge_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def not_finished(report: DeletionReport | WithdrawalReport) -> str:
+    """What to do after a deletion with problems, which were printed."""
+    return f"not finished: {'run it again' if report.is_to_go_on else 'see above'}"
+
+
 def say_removal(
     report: DeletionReport, how: CrawlDeletion, console: Console, *, only_says: bool
 ) -> None:
@@ -42,7 +55,7 @@ def say_removal(
     if report.references:
         outcome = "refused: captures of other crawls refer to it; nothing was changed"
     elif report.problems:
-        outcome = "not finished: run it again"
+        outcome = not_finished(report)
     else:
         outcome = f"would be {how.after}" if only_says else how.after
     console.result(
@@ -107,10 +120,9 @@ def _outcome(report: DeletionReport, *, only_says: bool) -> str:
     if report.problems:
         if only_says:
             return "could not be purged: see above"
-        if report.is_to_go_on:
-            return "not finished: run it again"
-        nothing = "" if report.files else "; nothing of it was deleted"
-        return f"not finished: see above{nothing}"
+        is_untouched = not (report.files or report.is_to_go_on)
+        nothing = "; nothing of it was deleted" if is_untouched else ""
+        return f"{not_finished(report)}{nothing}"
     if report.was_purged:
         return "was purged already"
     return "would be purged" if only_says else "purged"

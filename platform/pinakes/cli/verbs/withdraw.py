@@ -10,6 +10,7 @@ from pinakes.application.deleting import withdraw_captures
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.verbs.crawl_deletion import not_finished
 from pinakes.deletion.requests import PROMOTE, WITHDRAW, WithdrawalReport, WithdrawalRequest
 from pinakes.errors import ConfigError
 from pinakes.profile import open_stores
@@ -107,7 +108,7 @@ def _outcome(report: WithdrawalReport, *, only_says: bool) -> str:
     if report.refused_in:
         return f"nothing was changed: refused in {', '.join(report.refused_in)}"
     if report.problems:
-        return f"not finished: {'run it again' if report.is_to_go_on else 'see above'}"
+        return not_finished(report)
     if not report.captures and not report.generations:
         return "withdrawn already"
     return "would be withdrawn" if only_says else f"{report.records} records withdrawn"

@@ -211,10 +211,9 @@ class Remaining:
 
     def _original(self, placed: Placed, files: StoredFiles) -> _Body | str:
         """The body of an original, as it is read; or why it is none."""
-        place = placed.file, placed.location.offset, placed.location.inner_offset
-        found = self._originals.get(place)
+        found = self._originals.get(placed.place)
         if found is None:
-            found = self._originals[place] = _read_original(placed, files)
+            found = self._originals[placed.place] = _read_original(placed, files)
             if len(self._originals) > _KEPT_ORIGINALS:
                 self._originals.popitem(last=False)
         return found
