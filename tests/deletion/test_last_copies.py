@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from landed_stores import LandedStore, page
 from purged import capture, given, land, paths_now, purge, record_id
 from scenes import Scene, make_scene
 from store_chain import call
-from taken_down import withdraw
+from taken_down import request, withdraw
 from whole_payloads import flip, whole_payloads
 
 from pinakes.acts.actor import Actor
+from pinakes.catalog.captures import scan_captures_of
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, REFUSE, REMOVE
+from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.errors import PinakesError
+from pinakes.index.urlkey import urlkey
 from pinakes.ingest.commit import commit_crawl
 
 Problems = list[PinakesError]
@@ -141,3 +145,24 @@ def test_a_person_is_told_to_look_not_to_run_it_again(scene: Scene) -> None:
     assert done.exit_code == 3
     assert "the last whole copy of a body that stays" in done.err
     assert done.out.startswith("c2: not finished: see above;")
+
+
+def test_in_one_of_several_collections_it_stops_all(store: LandedStore) -> None:
+    """What one collection has whole is not whole in the other; nor is anything done in one."""
+    asked, stays = "http://a.example/", "http://b.example/"
+    body = b"in four captures" * 99
+    for collection in ("arts", "news"):
+        store.land(f"{collection}-1", "a.warc.gz", page(stays, body), collection=collection)
+        store.land(f"{collection}-2", "a.warc.gz", page(asked, body), collection=collection)
+    path = store.archive.folder / "news-1" / "a.warc.gz"
+    in_checksum = path.stat().st_size - 6
+    flip(path, in_checksum)
+    work = Withdrawer(store.rows, store.archive, store.actor, software="tests")
+    for way in (work.plan, work.withdraw, work.withdraw):
+        arts, news = way(request(asked))
+        assert (arts.refused_in, arts.problems) == (("news",), [])
+        assert ["last whole copy" in str(one) for one in news.problems] == [True]
+    captures = scan_captures_of(store.rows, urlkey(asked))
+    assert [capture.withdrawal for capture in captures] == [None, None]
+    flip(path, in_checksum)
+    assert [report.problems for report in work.withdraw(request(asked))] == [[], []]

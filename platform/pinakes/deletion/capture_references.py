@@ -73,25 +73,6 @@ def survey_targets(
     return found
 
 
-def is_refused(
-    rows: RowStore,
-    collection: Collection,
-    targets: dict[bytes, WithdrawalTarget],
-    references: str,
-    proven: ProvenSidecars,
-) -> bool:
-    """Whether revisits by crawlers refer to these, for which nothing can be provided.
-
-    Reads sidecars, and of the records of such revisits those that may be ours.
-
-    Raises:
-        DigestMismatch: what a file refers to is not known for sure.
-    """
-    found = ReferenceSurvey(dict(targets))
-    _find_references(rows, collection, found, references, proven)
-    return bool(found.unprovided)
-
-
 def _find_references(
     rows: RowStore,
     collection: Collection,

@@ -50,14 +50,19 @@ class _Stays(NamedTuple):
     def all(self) -> list[bytes]:
         return [*self.full, *self.revisits]
 
+    @property
+    def first(self) -> bytes:
+        return self.full[0] if self.full else self.revisits[0]
+
 
 class LastCopies:
-    """Looks for them in one pair of stores; reads each body once.  Not for several threads."""
+    """Looks for them in one pair of stores; reads no capture twice.  Not for several threads."""
 
     def __init__(self, rows: RowStore, archive: ArchiveReader) -> None:
         self._rows = rows
         self._archive = archive
-        self._whole: set[bytes] = set()
+        self._read: set[bytes] = set()
+        """The captures of which the body was whole."""
 
     def lost_with(
         self, collection: Collection, files: Names[str], goes: Goes
@@ -78,17 +83,11 @@ class LastCopies:
             bodies.add(row.sha256)
             if row.row_key is not None:
                 keys.add(row.row_key)
-        bodies -= self._whole
         if not bodies:
             return
-        unread = self._staying(collection, goes, bodies, keys)
-        self._whole |= set(self._whole_at_once(unread))
-        lost = {
-            body: stays
-            for body, stays in unread.items()
-            if body not in self._whole and self._is_damaged(stays)
-        }
-        self._whole |= unread.keys() - lost.keys()
+        staying = self._staying(collection, goes, bodies, keys)
+        self._read_firsts(staying)
+        lost = {body: stays for body, stays in staying.items() if self._is_damaged(stays)}
         if not lost:
             return
         for name, row in self._going(collection, files, goes):
@@ -143,18 +142,17 @@ class LastCopies:
                     some.append(key)
         return {body: stays for body, stays in found.items() if body not in provided}
 
-    def _whole_at_once(self, unread: Mapping[bytes, _Stays]) -> Iterator[bytes]:
-        """Those of these bodies of which the first capture is whole: nearly all."""
-        firsts = ((stays.all()[0], body) for body, stays in unread.items())
-        while batch := dict(islice(firsts, _BATCH_ROWS)):
+    def _read_firsts(self, staying: Mapping[bytes, _Stays]) -> None:
+        """Read the first capture of each body, in the order of files: nearly all are whole."""
+        firsts = (key for stays in staying.values() if (key := stays.first) not in self._read)
+        while batch := list(islice(firsts, _BATCH_ROWS)):
             captures = get_captures(self._rows, sorted(batch))
             in_files = sorted(
                 place_captures(self._rows, captures.values()), key=attrgetter("place")
             )
             for placed in in_files:
                 with suppress(UnresolvedReference):
-                    if self._can_be_read(placed):
-                        yield batch[placed.capture.key]
+                    self._can_be_read(placed)
 
     def _is_damaged(self, stays: _Stays) -> bool:
         """Whether the body of none of these captures can be read, and some of them had it until it
@@ -162,6 +160,8 @@ class LastCopies:
 
         A revisit whose original is not in the store, as somebody has ordered, had none.
         """
+        if not self._read.isdisjoint(stays.all()):
+            return False
         captures = get_captures(self._rows, stays.all())
         in_order = (captures[key] for key in stays.all() if key in captures)
         is_damaged = bool(stays.full)
@@ -177,6 +177,7 @@ class LastCopies:
     def _can_be_read(self, placed: Placed) -> bool:
         """Raises UnresolvedReference where it is a revisit without an original."""
         with suppress(*UNSOUND), open_body(self._rows, self._archive, placed):
+            self._read.add(placed.capture.key)
             return True
         return False
 
@@ -189,7 +190,7 @@ class LastCopies:
 
 
 def _last_copy(name: str, row: SidecarRow, stays: _Stays) -> DigestMismatch:
-    first = stays.all()[0].decode("ascii")
+    first = stays.first.decode("ascii")
     return DigestMismatch(
         f"holds the last whole copy of a body that stays, as that of {first}, where it is damaged: "
         "nothing was deleted; `pinakes fsck --full` says what is damaged",

@@ -51,8 +51,6 @@ class PurgeSurvey:
         found = self._find(collection, entry.crawl)
         choice = Choice([], {})
         report.problems += found.problems
-        if request.references != FORCE:
-            report.problems += self._copies.lost_with_crawl(collection, entry.crawl)
         if request.references == REFUSE:
             report.references = found.listed[:LISTED]
         elif request.references == FORCE:
@@ -62,6 +60,8 @@ class PurgeSurvey:
             self._keep_done(found, report)
         else:
             choice = self._choose(collection, entry.crawl, found.referrers, report)
+        if request.references != FORCE and not report.references:
+            report.problems += self._copies.lost_with_crawl(collection, entry.crawl)
         self._count(entry, report)
         return found.referrers, choice
 

@@ -203,8 +203,8 @@ class WithdrawalReport:
     Captures are named by row key.  `unprovided` are revisits that a crawler wrote, which hold no
     bytes: they cannot become full, so nothing is done while they are left.  `already` were
     withdrawn before.  `records` are the tombstones that were put, those for records that belong to
-    captures included.  `refused_in` are other collections that have unprovided revisits: nothing is
-    done in this one either.  Complete unless there are such, or files failed.
+    captures included.  `refused_in` are other collections in which it is refused: nothing is done
+    in this one either.  Complete unless there are such, or files failed.
     """
 
     collection: str

@@ -14,7 +14,7 @@ the collection completes an unfinished one first.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 
 from pinakes.acts.act import Act
@@ -35,7 +35,7 @@ from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import RowStore
 from pinakes.warc.tombstone import Inscription
 
-from .capture_references import ReferenceSurvey, is_refused, survey_targets
+from .capture_references import ReferenceSurvey, survey_targets
 from .changed_rows import settle_left
 from .choices import Choice, choose
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
@@ -72,18 +72,31 @@ class Withdrawer:
         Raises as `withdraw`, but for Conflict.
         """
         targets = self._targets_of(request)
-        yield from self._planned(request, targets, self._refusing(request, targets))
+        yield from _with_problems(self._planned(request, targets), targets)
 
     def _planned(
-        self, request: WithdrawalRequest, targets: WithdrawalTargets, refusing: Sequence[str]
-    ) -> Iterator[WithdrawalReport]:
-        for name in sorted(targets.by_collection):
-            report = WithdrawalReport(name)
+        self, request: WithdrawalRequest, targets: WithdrawalTargets
+    ) -> list[WithdrawalReport]:
+        """Where one of several is not complete, it is refused in the others, too."""
+        reports = [
+            self._planned_in(name, some, request)
+            for name, some in sorted(targets.by_collection.items())
+        ]
+        refusing = [report.collection for report in reports if not report.is_complete]
+        for report in reports:
+            report.refused_in = tuple(name for name in refusing if name != report.collection)
+        return reports
+
+    def _planned_in(
+        self, name: str, targets: Mapping[bytes, WithdrawalTarget], request: WithdrawalRequest
+    ) -> WithdrawalReport:
+        report = WithdrawalReport(name)
+        try:
             collection = Collection(self._rows, self._archive, name)
-            self._survey(collection, targets.by_collection[name], request, report)
-            report.problems += targets.problems
-            report.refused_in = tuple(other for other in refusing if other != name)
-            yield report
+            self._survey(collection, targets, request, report)
+        except ONE_FILE_ONLY as problem:
+            report.problems.append(problem)
+        return report
 
     def _targets_of(self, request: WithdrawalRequest) -> WithdrawalTargets:
         targets = find_targets(self._rows, request.targets)
@@ -93,22 +106,6 @@ class Withdrawer:
             require_all_found(self._rows, self._archive, request.targets, targets)
         )
         return targets
-
-    def _refusing(self, request: WithdrawalRequest, targets: WithdrawalTargets) -> list[str]:
-        """Those of several collections in which it has to be refused; one alone judges itself."""
-        if len(targets.by_collection) == 1:
-            return []
-        return [
-            name
-            for name, some in sorted(targets.by_collection.items())
-            if is_refused(
-                self._rows,
-                Collection(self._rows, self._archive, name),
-                some,
-                request.references,
-                self._proven,
-            )
-        ]
 
     def withdraw(self, request: WithdrawalRequest) -> Iterator[WithdrawalReport]:
         """Take down what is asked for, collection by collection; if it has to be refused in one, do
@@ -121,10 +118,11 @@ class Withdrawer:
             ConfigError, InputRefused: see `find_targets`.
         """
         targets = self._targets_of(request)
-        refusing = self._refusing(request, targets)
-        if refusing:
-            yield from self._planned(request, targets, refusing)
-            return
+        if len(targets.by_collection) > 1:
+            planned = self._planned(request, targets)
+            if not all(report.is_complete for report in planned):
+                yield from _with_problems(planned, targets)
+                return
         for name in sorted(targets.by_collection):
             doing = None
             while doing != request:
@@ -289,6 +287,15 @@ class Withdrawer:
             put_withdrawals(self._rows, of_file[name], act_time_ms=held.claim.act_time_ms)
             self._at("withdrawals noted")
             release_claim(self._rows, held)
+
+
+def _with_problems(
+    reports: Iterable[WithdrawalReport], targets: WithdrawalTargets
+) -> Iterator[WithdrawalReport]:
+    """These, each with what was found where it was looked for what is asked for."""
+    for report in reports:
+        report.problems += targets.problems
+        yield report
 
 
 def _rewritten(collection: Collection) -> list[str]:
