@@ -110,6 +110,10 @@ def _check(place: Place) -> None:
         stored = [line for line in files if line["state"] == "stored"]
         assert sorted(line["bytes"] for line in stored) == sorted(current)
         assert sum(line["landed_bytes"] for line in stored) == sizes["bytes"]
+    held = [one["holdings"] for one in place.lines("status")[0]["collections"]]
+    for name in ("files", "stored_bytes", "old_generations", "old_bytes"):
+        assert sum(one[name] for one in held) == sum(sizes[name] for sizes in by_stat.values())
+    assert sum(one["landed_bytes"] for one in held) == sum(s["bytes"] for s in by_stat.values())
     text = _home(place.folder / "pinakes-store")
     for name in ("bytes", "stored_bytes", "old_bytes"):
         total = sum(sizes[name] for crawl, sizes in by_stat.items() if crawl in listed)

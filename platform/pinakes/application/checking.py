@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.located import package_at
+from pinakes.catalog.run_rows import DONE, put_run, set_run_progress, set_run_state
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.errors import Conflict, InputRefused, PinakesError
+from pinakes.hbase_schema.run_cells import RunFacts, RunProgress, RunState
 from pinakes.ingest.fsck.check import Fsck
 from pinakes.profile import Stores
 from pinakes.warc.file_progress import Advance
 
 from .inputs import ArchiveInputs, GivenFiles, OnEvent
+
+FSCK = "fsck"
+"""The verb by which checks are noted among the runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +45,21 @@ def check_store(
 ) -> Iterator[StoreFinding]:
     """Yield what is found; with `repair`, once it has been mended.
 
-    `quick` reads no archive file, `full` every record; else a sample by `seed` is read.
+    `quick` reads no archive file, `full` every record; else a sample by `seed` is read.  A check
+    that comes to its end is noted among the runs.
     """
-    fsck = Fsck(stores.rows, stores.archive, Actor(), quick=quick, full=full, seed=seed)
+    actor = Actor()
+    run, begun_ms = actor.new_act(FSCK), actor.now_ms()
+    counts = {"found": 0, "mended": 0}
+    fsck = Fsck(stores.rows, stores.archive, actor, quick=quick, full=full, seed=seed)
     for found in fsck.findings():
+        counts["found"] += 1
         mended, undo, problem = False, None, None
         if repair and found.mend is not None:
             try:
                 undo = found.mend()
                 mended = True
+                counts["mended"] += 1
             except (Conflict, InputRefused) as error:
                 problem = error
         yield StoreFinding(
@@ -59,6 +71,17 @@ def check_store(
             undo=undo,
             problem=problem,
         )
+    options = {"quick": quick, "full": full, "repair": repair}
+    facts = RunFacts(
+        verb=FSCK,
+        act_time_ms=begun_ms,
+        software=SOFTWARE,
+        arguments=tuple(name for name, is_given in options.items() if is_given),
+    )
+    put_run(stores.rows, run, facts)
+    progress = RunProgress(owner=actor.owner, at_ms=actor.now_ms(), counts=counts)
+    set_run_progress(stores.rows, run, progress)
+    set_run_state(stores.rows, run, RunState(state=DONE))
 
 
 def check_conformance(

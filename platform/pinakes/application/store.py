@@ -42,6 +42,7 @@ from .deduping import DedupeRun, dedupe, forecast, settled
 from .deleting import purge_crawl, remove_crawl, withdraw_captures
 from .inputs import AnyPath
 from .recompressing import LEVEL, CompressionChoice, CrawlsToRecompress
+from .status import StoreStatus, read_status
 from .store_exchange import StoreExchange
 
 
@@ -158,6 +159,14 @@ class Store(StoreExchange):
             advance=advance,
         ):
             yield result
+
+    def status(self, *, duplicates: bool = True) -> StoreStatus:
+        """What the store has, what is at work, and what needs care, as `pinakes status` says it.
+
+        Without `duplicates` those that `dedupe` would write are not counted, and no sidecar is
+        read.
+        """
+        return read_status(self._stores, self._configuration, duplicates=duplicates)
 
     def check(
         self, *, quick: bool = False, full: bool = False, seed: int = 0, repair: bool = False

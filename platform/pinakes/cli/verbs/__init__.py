@@ -20,6 +20,7 @@ class Verb(NamedTuple):
 
 _HELP = {
     "init": "create the store, or bring its schema up to date",
+    "status": "show what the store has, what is at work, what needs care",
     "config": "show settings and where each comes from",
     "ingest": "add archive files to a crawl",
     "import-wacz": "import WACZ files, each whole or not at all",
