@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from killing import KILLED, in_child, kill_after
 from landed_stores import LandedStore, page
 from purged import capture, given, land, paths_now, purge, record_id
 from scenes import Scene, make_scene
@@ -16,7 +18,8 @@ from whole_payloads import flip, whole_payloads
 from pinakes.acts.actor import Actor
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.deletion.crawl_removal import Remover
-from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, REFUSE, REMOVE
+from pinakes.deletion.purging import Purger
+from pinakes.deletion.requests import CANCEL, FORCE, PROMOTE, REFUSE, REMOVE, PurgeRequest
 from pinakes.deletion.withdrawing import Withdrawer
 from pinakes.errors import PinakesError
 from pinakes.index.urlkey import urlkey
@@ -166,3 +169,69 @@ def test_in_one_of_several_collections_it_stops_all(store: LandedStore) -> None:
     assert [capture.withdrawal for capture in captures] == [None, None]
     flip(path, in_checksum)
     assert [report.problems for report in work.withdraw(request(asked))] == [[], []]
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[LandedStore]:
+    store = LandedStore(folder)
+    try:
+        yield store
+    finally:
+        store.rows.close()
+
+
+def _half_taken_out(folder: Path, how: str) -> None:
+    """A crawl of two files, the first of which is gone when its deletion is killed."""
+    with _opened(folder) as store:
+        at = kill_after("out of flight")
+        if how == "purge":
+            Purger(
+                store.rows, store.archive, folder / "runs", Actor(), software="tests", at=at
+            ).purge(PurgeRequest(crawl="c2", references=PROMOTE))
+        else:
+            Remover(store.rows, store.archive, Actor(), at=at).take_out("c2", WAYS[how])
+
+
+WAYS = {"remove": REMOVE, "cancel": CANCEL}
+
+
+@pytest.mark.parametrize("how", ["remove", "cancel", "purge"])
+def test_an_act_that_goes_on_reads_it_again(tmp_path: Path, how: str) -> None:
+    """What stays has rotted since the act was killed."""
+    folder, body = tmp_path / "store", b"in two crawls" * 99
+    with _opened(folder) as store:
+        store.land("c1", "a.warc.gz", page("http://a.example/", body))
+        store.land("c2", "a.warc.gz", page("http://b.example/", b"in one"))
+        store.land("c2", "z.warc.gz", page("http://c.example/", body))
+        if how == "remove":
+            commit_crawl(store.rows, store.archive, "c2", Actor())
+        path = store.archive.folder / "c1" / "a.warc.gz"
+    assert in_child(lambda: _half_taken_out(folder, how)) == KILLED
+    last = folder / "archive" / "c2" / "z.warc.gz"
+    assert [one.name for one in last.parent.glob("*.gz")] == [last.name]
+    in_checksum = path.stat().st_size - 6
+    flip(path, in_checksum)
+    words = ("crawl", how, "c2", *(("--references", PROMOTE) if how == "purge" else ()))
+    for _ in range(2):
+        done = call(*words, "--store", folder)
+        assert done.exit_code == 3, done
+        assert "c2/z.warc.gz:0: holds the last whole copy of a body that stays" in done.err
+        assert last.exists()
+    flip(path, in_checksum)
+    assert call(*words, "--store", folder).exit_code == 0
+    assert not last.exists()
+
+
+def test_a_repair_completes_a_removal_and_keeps_the_bytes(tmp_path: Path) -> None:
+    folder, body = tmp_path / "store", b"in two crawls" * 99
+    with _opened(folder) as store:
+        store.land("c1", "a.warc.gz", page("http://a.example/", body))
+        store.land("c2", "a.warc.gz", page("http://b.example/", b"in one"))
+        store.land("c2", "z.warc.gz", page("http://c.example/", body))
+    assert in_child(lambda: _half_taken_out(folder, "cancel")) == KILLED
+    flip(folder / "archive" / "c1" / "a.warc.gz", -6)
+    last = (folder / "archive" / "c2" / "z.warc.gz").read_bytes()
+    assert call("fsck", "--repair", "--store", folder).exit_code == 1
+    assert call("crawl", "cancel", "c2", "--store", folder).exit_code == 0
+    assert not (folder / "archive" / "c2" / "z.warc.gz").exists()
+    assert last in [path.read_bytes() for path in folder.rglob("*") if path.is_file()]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from landed_stores import LandedStore, page
+from store_chain import call
+from whole_payloads import flip
 
 from pinakes.acts.actor import Actor
 from pinakes.catalog.sidecar import sidecar_name
@@ -70,6 +72,24 @@ def test_a_damaged_file_of_its_own_goes(
     content = bytearray(path.read_bytes())
     content[-20] ^= 1
     path.write_bytes(content)
+    assert not delete(store).problems
+    assert not path.exists()
+    store.close()
+
+
+@DELETIONS
+def test_a_damaged_file_without_sidecar_is_for_a_person(
+    store: LandedStore, delete: Callable[[LandedStore], DeletionReport]
+) -> None:
+    path = store.folder / "archive" / ONE
+    flip(path, -20)
+    (store.folder / "archive" / sidecar_name(ONE)).unlink()
+    report = delete(store)
+    [said] = [str(problem) for problem in report.problems]
+    assert said.startswith(f"{ONE}: is not what was stored, and no sidecar says whether")
+    assert path.exists()
+    assert "`pinakes fsck --accept` goes on" in call("fsck", "--store", store.folder).out
+    assert call("fsck", "--accept", ONE, "--store", store.folder).exit_code == 0
     assert not delete(store).problems
     assert not path.exists()
     store.close()

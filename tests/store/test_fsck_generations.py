@@ -25,7 +25,7 @@ from pinakes.catalog.sidecar import (
     sidecar_name,
     write_sidecar,
 )
-from pinakes.errors import InputRefused
+from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.generation_names import generation_file, generation_of
@@ -219,6 +219,18 @@ def test_damaged_generation_is_named_with_what_is_still_whole(
     path.write_bytes(whole)
     assert codes(deduped, repair=True) == []
     assert (sidecars(deduped), deduped.state()) == (rows, state)
+
+
+def test_an_old_generation_in_the_place_of_the_current_one_can_be_accepted(deduped: Scene) -> None:
+    """It lacks nothing of the old one: there is nothing to mend from that."""
+    name = "c2/part-0.warc.gz"
+    path = deduped.archive.path_of(generation_file(name, 2))
+    shutil.copyfile(deduped.archive.path_of(name), path)
+    [finding] = [one for one in look(deduped, full=True) if one.code == "checksum"]
+    assert "--drop-old" not in finding.message
+    assert "`pinakes fsck --accept` goes on" in finding.message
+    with pytest.raises(DigestMismatch, match="lacks nothing of the old one"):
+        list(deduped.drop(0, [read_entry(deduped.rows, name)], mends=True))
 
 
 def test_exchanged_sidecars_of_generations_are_mended(deduped: Scene) -> None:

@@ -216,7 +216,9 @@ def _sidecar(archive: ArchiveReader, name: str) -> Iterator[BinaryIO]:
         if archive.size(name) is None:
             raise InputRefused("file not found in the store", file=name) from error
         raise InputRefused(
-            "its sidecar is missing: `pinakes fsck --repair` rebuilds it", file=name
+            "its sidecar is missing: `pinakes fsck --repair` rebuilds it, or `--accept` where the "
+            "file is damaged, too",
+            file=name,
         ) from error
 
 

@@ -107,7 +107,8 @@ class ProvenSidecars:
 def _unproven(name: str, why: str, offset: int | None = None) -> DigestMismatch:
     return DigestMismatch(
         f"what it refers to is not known for sure ({why}), and nothing is deleted: "
-        "`pinakes fsck --full --repair` mends that, unless the file itself is damaged or missing",
+        "`pinakes fsck --full --repair` mends that; a file that is damaged itself is put back from "
+        "a copy, or accepted by `--accept`; of one that is missing the crawl can be taken out",
         file=name,
         offset=offset,
     )

@@ -93,11 +93,10 @@ class Remover:
                 self.require_own(crawl)
                 if not is_forced:
                     result.references += self._references_to(entry)
-                if entry.state in how.before and not result.references:
-                    if not is_forced:
-                        self._require_copies(collection, crawl)
-                    if not dry_run:
-                        result.references += self.close(entry, how, act)
+                if not is_forced and not result.references:
+                    self.require_copies(collection, crawl)
+                if entry.state in how.before and not result.references and not dry_run:
+                    result.references += self.close(entry, how, act)
             except ONE_FILE_ONLY as problem:
                 # Nothing was done by this call.
                 result.problems.append(problem)
@@ -123,9 +122,11 @@ class Remover:
         """
         require_own_files(self._rows, self._archive, crawl)
 
-    def _require_copies(self, collection: str, crawl: str) -> None:
-        """Raise DigestMismatch where a crawl that is to go has the last whole copy of a body that
-        stays."""
+    def require_copies(self, collection: str, crawl: str) -> None:
+        """Read what stays of the bodies in a crawl that is to go, or in what is left of it.
+
+        Raises DigestMismatch where that has the last whole copy of one.
+        """
         of_collection = Collection(self._rows, self._archive, collection)
         for problem in self._copies.lost_with_crawl(of_collection, crawl):
             raise problem

@@ -9,7 +9,7 @@ each body that is in both, one that stays is read; where none is whole, what goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
 from contextlib import suppress
 from itertools import islice
@@ -19,6 +19,7 @@ from typing import NamedTuple
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
+from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.payloads import UNSOUND, open_body, open_record
 from pinakes.catalog.revisit_targets import FULL
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
@@ -65,11 +66,11 @@ class LastCopies:
         """The captures of which the body was whole."""
 
     def lost_with(
-        self, collection: Collection, files: Names[str], goes: Goes
+        self, collection: Collection, entries: Sequence[FileEntry], goes: Goes
     ) -> Iterator[PinakesError]:
         """Of each body that stays, and of which only what goes has a whole copy, an error.
 
-        `files` are those of the collection that records go from.
+        `entries` are those of the files that records go from; they may be hidden by now.
 
         Cost: a pass over the collection's sidecars, and one record is read for each body that is
         in full in what goes and that a record which stays has, too.  Memory: a digest for each full
@@ -79,7 +80,7 @@ class LastCopies:
             MalformedRecord: a sidecar of what stays is damaged.
         """
         bodies, keys = set(), set()
-        for _, row in self._going(collection, files, goes):
+        for _, row in self._going(entries, goes):
             bodies.add(row.sha256)
             if row.row_key is not None:
                 keys.add(row.row_key)
@@ -90,24 +91,27 @@ class LastCopies:
         lost = {body: stays for body, stays in staying.items() if self._is_damaged(stays)}
         if not lost:
             return
-        for name, row in self._going(collection, files, goes):
+        for name, row in self._going(entries, goes):
             if row.sha256 in lost and self._holds(name, row):
                 yield _last_copy(name, row, lost.pop(row.sha256))
 
     def lost_with_crawl(self, collection: Collection, crawl: str) -> Iterator[PinakesError]:
         """The same of all files of a crawl."""
-        files = {name for name in collection.entries if crawl_of(name) == crawl}
-        return self.lost_with(collection, files, lambda name, row: name in files)
+        entries = [
+            entry
+            for entry in scan_entries(self._rows, crawl)
+            if entry.facts is not None and entry.state is not None and not entry.state.is_gone
+        ]
+        return self.lost_with(collection, entries, lambda name, row: crawl_of(name) == crawl)
 
-    def _going(
-        self, collection: Collection, files: Names[str], goes: Goes
-    ) -> Iterator[tuple[str, SidecarRow]]:
+    def _going(self, entries: Sequence[FileEntry], goes: Goes) -> Iterator[tuple[str, SidecarRow]]:
         """The full records that go, of all generations that are there.
 
         Of a generation that has no readable sidecar nothing is known; what it holds is in others.
         """
-        for file in sorted(files):
-            for name in stored_names(collection.entries[file], read_generations(self._rows, file)):
+        for entry in entries:
+            file = entry.archive_file
+            for name in stored_names(entry, read_generations(self._rows, file)):
                 if any(self._archive.size(one) is None for one in (name, sidecar_name(name))):
                     continue
                 with suppress(MalformedRecord):
@@ -193,7 +197,7 @@ def _last_copy(name: str, row: SidecarRow, stays: _Stays) -> DigestMismatch:
     first = stays.first.decode("ascii")
     return DigestMismatch(
         f"holds the last whole copy of a body that stays, as that of {first}, where it is damaged: "
-        "nothing was deleted; `pinakes fsck --full` says what is damaged",
+        "so this stays; `pinakes fsck --full` says what is damaged",
         file=name,
         offset=row.offset,
     )

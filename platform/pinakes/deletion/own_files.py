@@ -60,23 +60,31 @@ def _require_own_records(
     archive: ArchiveReader, archive_file: str, name: str, names: Iterable[str]
 ) -> None:
     own = _own_records(archive, names)
+    if own is None:
+        raise DigestMismatch(
+            f"is not what was stored, and no sidecar says whether its records are those of "
+            f"{archive_file}, so nothing was deleted: `pinakes fsck --full` says what can be done",
+            file=name,
+        )
     with archive.open(name) as file:
         for item in iter_records(Source(file, name=name), digests=()):
             if isinstance(item, Record) and item.header.outline() not in own:
                 raise DigestMismatch(
-                    f"holds records that are not those of {archive_file}, such as {item!r}: "
-                    "nothing was deleted; `pinakes fsck --full` says what is where",
+                    f"holds records that are not those of {archive_file}, such as this: nothing "
+                    "was deleted; `pinakes fsck --full` says what is where",
                     file=name,
+                    offset=item.offset,
                 )
 
 
-def _own_records(archive: ArchiveReader, names: Iterable[str]) -> set[_Outline]:
-    """The records that the sidecars of a file's generations name."""
-    own: set[_Outline] = set()
+def _own_records(archive: ArchiveReader, names: Iterable[str]) -> set[_Outline] | None:
+    """The records that the sidecars of a file's generations name; None where there is none."""
+    own: set[_Outline] | None = None
     for name in names:
         if archive.size(sidecar_name(name)) is None:
             continue
         of = sidecar_of(archive, name)
+        own = own or set()
         if of is None or of.file == name:
             rows = iter_sidecar(archive, name)
             own.update((row.target_uri, row.date, row.record_id) for row in rows)

@@ -199,6 +199,9 @@ class Purger:
         if is_there and not self._provide(act, entry, request, report, files):
             return
         if entry.state != PURGED:
+            # A survey that was made in an earlier run has read nothing in this one.
+            if not is_there and request.references != FORCE and not report.dangling:
+                self._remover.require_copies(act.collection, entry.crawl)
             removal = DeletionReport(entry.crawl, act.collection)
             # What is left dangling names its originals, should they land again.
             with_pins = not report.dangling

@@ -210,8 +210,9 @@ class Withdrawer:
             (key.decode("ascii"), original.decode("ascii")) for key, original in found.unprovided
         ]
         report.files = [name for name in sorted(found.ordinals) if found.going(name)]
+        entries = [collection.entries[name] for name in report.files]
         report.problems += self._copies.lost_with(
-            collection, report.files, lambda name, row: row.ordinal in found.going(name)
+            collection, entries, lambda name, row: row.ordinal in found.going(name)
         )
         going = {
             stored

@@ -40,8 +40,10 @@ def add_purge_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def not_finished(report: DeletionReport | WithdrawalReport) -> str:
-    """What to do after a deletion with problems, which were printed."""
+def not_finished(report: DeletionReport | WithdrawalReport, *, only_says: bool) -> str:
+    """What to do after a deletion, or a plan of one, with problems, which were printed."""
+    if only_says:
+        return "would be refused: see above"
     return f"not finished: {'run it again' if report.is_to_go_on else 'see above'}"
 
 
@@ -55,7 +57,7 @@ def say_removal(
     if report.references:
         outcome = "refused: captures of other crawls refer to it; nothing was changed"
     elif report.problems:
-        outcome = not_finished(report)
+        outcome = not_finished(report, only_says=only_says)
     else:
         outcome = f"would be {how.after}" if only_says else how.after
     console.result(
@@ -122,7 +124,7 @@ def _outcome(report: DeletionReport, *, only_says: bool) -> str:
             return "could not be purged: see above"
         is_untouched = not (report.files or report.is_to_go_on)
         nothing = "; nothing of it was deleted" if is_untouched else ""
-        return f"{not_finished(report)}{nothing}"
+        return f"{not_finished(report, only_says=only_says)}{nothing}"
     if report.was_purged:
         return "was purged already"
     return "would be purged" if only_says else "purged"

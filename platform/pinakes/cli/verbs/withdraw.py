@@ -83,7 +83,7 @@ def _say(report: WithdrawalReport, console: Console, *, only_says: bool, details
         f"{len(report.files)} files, {len(report.generations)} old generations of {size} bytes, "
         f"{len(report.promoted)} references full again, {len(report.repointed)} re-pointed"
     )
-    if details:
+    if details and report.is_complete:
         lines += _listed("withdraw", report.captures)
         lines += _listed("make full", report.promoted)
         lines += _listed("re-point", report.repointed)
@@ -108,7 +108,7 @@ def _outcome(report: WithdrawalReport, *, only_says: bool) -> str:
     if report.refused_in:
         return f"nothing was changed: refused in {', '.join(report.refused_in)}"
     if report.problems:
-        return not_finished(report)
+        return not_finished(report, only_says=only_says)
     if not report.captures and not report.generations:
         return "withdrawn already"
     return "would be withdrawn" if only_says else f"{report.records} records withdrawn"

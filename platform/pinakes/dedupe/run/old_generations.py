@@ -173,7 +173,10 @@ def require_given_back(
         raise kept
     if archive.checksum(current) != written.get(current):
         raise DigestMismatch(
-            "the current generation is not what was written: the old one is kept", file=current
+            "the current generation is not what was written, though it lacks nothing of the old "
+            "one, which is kept: put it back from a copy, or go on with it by `pinakes fsck "
+            "--accept`",
+            file=current,
         )
 
 

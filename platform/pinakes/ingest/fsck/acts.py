@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -11,7 +11,6 @@ from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor, read_lease
 from pinakes.acts.generations import clear_dead_asides, dead_asides
 from pinakes.archive_store.port import ASIDE, ArchiveStore
-from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl
 from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import (
@@ -32,7 +31,6 @@ from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.generation_names import Generation, generation_of
-from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .findings import FsckFinding
@@ -141,15 +139,13 @@ class DeadActs:
             yield self._dead_claim(entry, entry.claim)
 
     def _dead_removal(self, entry: FileEntry) -> FsckFinding:
-        """Only of a crawl that is being taken out bytes are deleted: a cell may be rotten."""
-        crawl = read_crawl(self._rows, crawl_of(entry.archive_file))
-        goes = crawl is not None and crawl.state in COMPLETED_BY
+        """What it held may be the last whole copy: bytes are kept."""
         return FsckFinding(
             code="dead-removal",
             file=entry.archive_file,
             message=f"is {entry.state}; its removal did not finish",
-            repair="complete the removal" + ("" if goes else "; move its bytes to the quarantine"),
-            mend=partial(self._take_out, entry) if goes else partial(self._withdraw, entry),
+            repair="complete the removal; move its bytes to the quarantine",
+            mend=partial(self._withdraw, entry),
         )
 
     def _stored_generation(self, entry: FileEntry) -> Generation | None:
@@ -251,17 +247,16 @@ class DeadActs:
             set_inflight(self._rows, held, None)
 
     def _withdraw(self, entry: FileEntry) -> None:
-        """Take it out, and keep what it had published: it may be all there is."""
+        """Take it out, and keep what it had published: it may be all there is.
+
+        What has landed since then is no leftover, and stays.
+        """
         code = "dead-removal" if is_leaving(entry) else "dead-landing"
         why = f"is {entry.state}, which did not end"
 
         def keep(name: str) -> None:
             self._quarantine.keep(name, code=code, why=why)
 
-        self._take_out(entry, discard=keep)
-
-    def _take_out(self, entry: FileEntry, *, discard: Callable[[str], None] | None = None) -> None:
-        """What has landed since then is no leftover, and stays."""
         held = self._claim(entry.archive_file, REMOVAL)
         act = Act(self._rows, self._archive, self._actor, held.claim.act)
         try:
@@ -270,7 +265,7 @@ class DeadActs:
         except BaseException:
             release_claim(self._rows, held)
             raise
-        FileRemover(act, discard=discard).remove(held)
+        FileRemover(act, discard=keep).remove(held)
 
 
 def _is_as(entry: FileEntry, now: FileEntry) -> bool:

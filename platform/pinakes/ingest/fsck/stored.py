@@ -18,6 +18,8 @@ from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.catalog.withdrawals import is_tombstone_row
 from pinakes.counts import count_of
+from pinakes.dedupe.run.remaining import Remaining
+from pinakes.errors import ONE_FILE_ONLY
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.generation_names import generation_file
@@ -105,14 +107,26 @@ class StoredFileCheck:
         how = "may have" if quick else "still has"
         mending = f"{drop_old_words(self._facts.collection)} mends the file from it"
         whole = [
-            f"generation {number} ({name}) {how} the records whole: {mending}"
+            f"generation {number} ({name})"
             for number in range(1, self._entry.generation)
             for name in [name_of(self._entry, self._generations, number)]
             for facts in [self._generations.get(number)]
             if how_bytes_differ(self._archive, name, facts, quick=quick) is None
+            and (quick or self._lacks_some_of(name))
         ]
+        from_older = [f"{name} {how} the records whole: {mending}" for name in whole]
         accept = "if there is none, `pinakes fsck --accept` goes on with what can be read"
-        return "; ".join(["put it back from a copy", *whole, accept])
+        return "; ".join(["put it back from a copy", *from_older, accept])
+
+    def _lacks_some_of(self, older: str) -> bool:
+        """Whether this older generation has a record that is not in the current one any more."""
+        try:
+            lost = Remaining(self._rows, self._archive).lost_without(
+                older, self._name, is_rotten=False
+            )
+            return next(lost, None) is not None
+        except ONE_FILE_ONLY:
+            return True
 
     def _described_findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
         """What is wrong with sidecar and rows; once more in full, after the sidecar was made
