@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asgi_client import Client
 from killing import KILLED, in_child, kill_after
 from scenes import COLLECTION, Scene, in_scene, make_scene
 from store_chain import Answer, call
 
 import pinakes
 from pinakes.acts.actor import Actor
+from pinakes.application.site import open_site
+from pinakes.config import load_configuration
 from pinakes.row_store.port import Delete
 
 LATER = Actor().now_ms() + 10**9
@@ -39,6 +42,13 @@ def _status(scene: Scene, *options: str) -> dict[str, Any]:
 
 def _text(scene: Scene) -> str:
     return _call(scene, "status").out
+
+
+def _home(scene: Scene) -> str:
+    """The home page."""
+    configuration = load_configuration(options={"store": scene.folder / "store"})
+    with open_site(configuration, ("localhost",), ()) as site:
+        return str(Client(site).get("/").text)
 
 
 def test_of_a_new_store_it_says_what_comes_next(tmp_path: Path) -> None:
@@ -84,6 +94,7 @@ def test_the_last_check_is_said_until_what_it_found_is_mended(scene: Scene) -> N
     assert said.exit_code == 1
     assert "--full: 1 found, 0 mended" in said.out
     assert "the last check found what is not mended: pinakes fsck" in said.out
+    assert "1 found and not mended" in _home(scene)
     _call(scene, "fsck", "--full", "--repair")
     said = _call(scene, "status", "--quick")
     assert said.exit_code == 0
@@ -104,8 +115,11 @@ def test_an_act_that_died_is_said_until_it_is_completed(scene: Scene) -> None:
     [act] = _status(scene)["at_work"]
     assert (act["act"], act["state"], act["place"]) == ("dedupe-x", "unfinished", COLLECTION)
     assert "unfinished" in _text(scene)
+    words = "<bdi>dedupe-x</bdi> on <bdi>news</bdi> was left unfinished"
+    assert words in _home(scene)
     scene.dedupe()
     assert _status(scene)["at_work"] == []
+    assert words not in _home(scene)
 
 
 def test_a_landing_that_died_needs_care(scene: Scene) -> None:

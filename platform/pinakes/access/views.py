@@ -14,6 +14,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.row_store.port import RowStore
 
+from .care_view import Care, CareView
 from .landing_view import Landing, LandingView, ShowsCrawl, TotalsView, shows_all
 from .recent import CachedState, Recent
 
@@ -75,6 +76,7 @@ def _health(store: str, look: CachedState[bool]) -> StoreHealth:
 
 LANDING_EVERY_S = 2.0
 TOTALS_EVERY_S = 5.0
+CARE_EVERY_S = 10.0
 
 
 class Views:
@@ -91,6 +93,9 @@ class Views:
         self._landing = Recent(landing.read, every_s=LANDING_EVERY_S)
         totals = TotalsView(rows, time.monotonic, shows_crawl)
         self._totals = Recent(lambda: totals.read(self._busy()), every_s=TOTALS_EVERY_S)
+        care = CareView(rows, actor.now_ms, actor.is_gone)
+        beside = LandingView(rows, actor.now_ms, actor.is_gone, shows_crawl)
+        self._care = Recent(lambda: care.read(beside.read()), every_s=CARE_EVERY_S)
         self._health = Health(rows, archive)
 
     def _busy(self) -> set[str]:
@@ -109,8 +114,12 @@ class Views:
         """What has landed, by crawl."""
         return self._totals.look(WAIT_S)
 
+    def care(self) -> CachedState[Care]:
+        """What is at work, and when the store was last checked and backed up."""
+        return self._care.look(WAIT_S)
+
     def close(self, wait_s: float = 5.0) -> bool:
         """Stop reading; return whether no read is running, so that stores may be closed."""
-        closers = (self._landing.close, self._totals.close, self._health.close)
+        closers = (self._landing.close, self._totals.close, self._care.close, self._health.close)
         idle = [close(wait_s) for close in closers]
         return all(idle)

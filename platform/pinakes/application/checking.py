@@ -13,13 +13,11 @@ from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.errors import Conflict, InputRefused, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunProgress, RunState
 from pinakes.ingest.fsck.check import Fsck
+from pinakes.ingest.fsck.quarantine import VERB as FSCK
 from pinakes.profile import Stores
 from pinakes.warc.file_progress import Advance
 
 from .inputs import ArchiveInputs, GivenFiles, OnEvent
-
-FSCK = "fsck"
-"""The verb by which checks are noted among the runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
-from operator import add, attrgetter
+from operator import add
 
-from pinakes.access.landing_view import STALLED, Landing, LandingView
-from pinakes.acts.actor import Actor, read_lease
-from pinakes.backup.making import VERB as BACKUP
+from pinakes.access.care_view import Care, CareView
+from pinakes.access.landing_view import STALLED, LandingView
+from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import COMMITTED, GONE, OPEN, CrawlEntry, scan_lost_crawls
 from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.holdings import NOTHING_HELD, Holdings
-from pinakes.catalog.run_rows import DONE, RUNNING, RunEntry, latest_runs
 from pinakes.config import Configuration
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.profile import Stores
 
-from .checking import FSCK
 from .deduping import plan_of
-
-UNFINISHED = "unfinished"
-_RUNS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,27 +47,6 @@ class CollectionStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActAtWork:
-    """An act that has not ended: `running`, or `unfinished`, which its command, run again,
-    completes; `place` is its crawl, collection or folder, as far as it is known."""
-
-    act: str
-    state: str
-    since_ms: int
-    place: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedRun:
-    """The last check or backup that came to its end: when it began, its arguments and counts."""
-
-    run: str
-    at_ms: int
-    arguments: tuple[str, ...]
-    counts: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatus:
     """A whole store.
 
@@ -81,12 +55,10 @@ class StoreStatus:
     """
 
     collections: tuple[CollectionStatus, ...]
-    at_work: tuple[ActAtWork, ...]
+    care: Care
     stalled_files: int
     refused_files: int
     lost_crawls: int
-    last_check: EndedRun | None
-    last_backup: EndedRun | None
 
     @property
     def holdings(self) -> Holdings:
@@ -123,15 +95,12 @@ def read_status(
                     duplicates=_duplicates(stores, name, configuration) if duplicates else None,
                 )
             )
-    names = sorted({crawl.facts.collection for crawl in crawls})
     return StoreStatus(
         collections=tuple(collections),
-        at_work=tuple(_at_work(stores, actor, names, landing)),
+        care=CareView(stores.rows, actor.now_ms, actor.is_gone).read(landing),
         stalled_files=sum(flight.state == STALLED for flight in landing.flights),
         refused_files=sum(flight.state == FileState.REFUSED.value for flight in landing.flights),
         lost_crawls=sum(1 for _ in scan_lost_crawls(stores.rows)),
-        last_check=_last(stores, FSCK),
-        last_backup=_last(stores, BACKUP),
     )
 
 
@@ -153,43 +122,3 @@ def _duplicates(stores: Stores, collection: str, configuration: Configuration) -
     )
     plan = plan_of(stores, wanted)
     return Duplicates(captures=plan.total.records, saved_bytes=plan.saved_bytes)
-
-
-def _at_work(
-    stores: Stores, actor: Actor, collections: list[str], landing: Landing
-) -> Iterator[ActAtWork]:
-    """What holds a collection; ingests and backups that have not ended; in order of time."""
-    found = []
-    for name in collections:
-        lease = read_lease(stores.rows, name)
-        if lease is not None and lease.expires_ms:
-            is_left = lease.expires_ms <= actor.now_ms() or actor.is_gone(lease.owner)
-            state = UNFINISHED if is_left else RUNNING
-            found.append(
-                ActAtWork(act=lease.act, state=state, since_ms=lease.act_time_ms, place=name)
-            )
-    for shown in landing.runs:
-        if shown.entry.state == RUNNING:
-            state = RUNNING if shown.state == RUNNING else UNFINISHED
-            found.append(_of_run(shown.entry, state, shown.crawl))
-    for entry in latest_runs(stores.rows, BACKUP, _RUNS):
-        if entry.state == RUNNING:
-            place, owner = entry.facts.arguments
-            found.append(_of_run(entry, UNFINISHED if actor.is_gone(owner) else RUNNING, place))
-    yield from sorted(found, key=attrgetter("since_ms", "act"))
-
-
-def _of_run(entry: RunEntry, state: str, place: str | None) -> ActAtWork:
-    return ActAtWork(act=entry.run, state=state, since_ms=entry.facts.act_time_ms, place=place)
-
-
-def _last(stores: Stores, verb: str) -> EndedRun | None:
-    for entry in latest_runs(stores.rows, verb, _RUNS):
-        if entry.state == DONE:
-            return EndedRun(
-                run=entry.run,
-                at_ms=entry.facts.act_time_ms,
-                arguments=entry.facts.arguments,
-                counts=dict(entry.progress.counts) if entry.progress is not None else {},
-            )
-    return None

@@ -88,9 +88,14 @@ class Browsing:
 
     def _home(self, request: Request) -> Response:
         views = self._views
-        return _html(
-            home_page(views.landing(), views.totals(), views.health(), links=self.links(request))
+        page = home_page(
+            views.landing(),
+            views.totals(),
+            views.care(),
+            views.health(),
+            links=self.links(request),
         )
+        return _html(page)
 
     def _landing(self, request: Request) -> Response:
         views = self._views

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
+from pinakes.access.care_view import UNFINISHED, Care
 from pinakes.access.landing_view import STALLED, Landing
 from pinakes.access.readable import ReadableCaptures
 from pinakes.access.recent import CachedState
@@ -78,6 +79,7 @@ class CollectionLine:
 def home_page(
     landing: CachedState[Landing],
     totals: CachedState[Mapping[str, CrawlTotals]],
+    care: CachedState[Care],
     health: Sequence[StoreHealth],
     *,
     links: Links,
@@ -90,6 +92,8 @@ def home_page(
         links=links,
         landing=landing,
         totals=totals,
+        care=care.value,
+        unfinished=UNFINISHED,
         health=health,
         collections=[
             CollectionLine(name=name, crawls=tuple(group))

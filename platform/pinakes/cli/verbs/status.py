@@ -6,13 +6,8 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from pinakes.application.status import (
-    UNFINISHED,
-    CollectionStatus,
-    EndedRun,
-    StoreStatus,
-    read_status,
-)
+from pinakes.access.care_view import UNFINISHED, EndedRun
+from pinakes.application.status import CollectionStatus, StoreStatus, read_status
 from pinakes.catalog.holdings import Holdings
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of
@@ -49,6 +44,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 def _as_object(status: StoreStatus) -> dict[str, object]:
     value = asdict(status)
+    value |= value.pop("care")
     for one, collection in zip(value["collections"], status.collections, strict=True):
         one["holdings"]["saved_bytes"] = collection.holdings.saved_bytes
     return value
@@ -63,14 +59,14 @@ def _lines(status: StoreStatus) -> Iterator[str]:
     if len(status.collections) > 1:
         yield "all collections"
         yield from (_line(f"  {name}", text) for name, text in _sizes(status.holdings))
-    for act in status.at_work:
+    for act in status.care.at_work:
         words = f"{act.act} on {printable(act.place or 'the store')}, since {moment(act.since_ms)}"
         if act.state == UNFINISHED:
             words += ": run its command again"
         yield _line(act.state, words)
     yield from (_line("care", words) for words in _care(status))
-    yield _line("last check", _checked(status.last_check))
-    yield _line("last backup", _backed_up(status.last_backup))
+    yield _line("last check", _checked(status.care.last_check))
+    yield _line("last backup", _backed_up(status.care.last_backup))
 
 
 def _line(name: str, text: str) -> str:
@@ -124,8 +120,8 @@ def _care(status: StoreStatus) -> Iterator[str]:
     if status.holdings.damaged:
         places = count_of(status.holdings.damaged, "place")
         yield f"{places} in landed files that are no record: pinakes ls CRAWL"
-    last = status.last_check
-    if last is not None and last.counts.get("found", 0) > last.counts.get("mended", 0):
+    last = status.care.last_check
+    if last is not None and last.left:
         yield "the last check found what is not mended: pinakes fsck"
 
 
