@@ -24,7 +24,9 @@ from pinakes.catalog.payloads import UNSOUND, open_body, open_record
 from pinakes.catalog.revisit_targets import FULL
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import is_tombstone_row
+from pinakes.dedupe.archive_files import StoredFiles
 from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.validate.stretches import is_damaged
 from pinakes.errors import (
     DigestMismatch,
     MalformedRecord,
@@ -34,6 +36,8 @@ from pinakes.errors import (
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
+from pinakes.warc.reader import read_record
+from pinakes.warc.record import Record
 
 Goes = Callable[[str, SidecarRow], bool]
 """Whether this record of this archive file is to go."""
@@ -148,15 +152,19 @@ class LastCopies:
 
     def _read_firsts(self, staying: Mapping[bytes, _Stays]) -> None:
         """Read the first capture of each body, in the order of files: nearly all are whole."""
-        firsts = (key for stays in staying.values() if (key := stays.first) not in self._read)
-        while batch := list(islice(firsts, _BATCH_ROWS)):
-            captures = get_captures(self._rows, sorted(batch))
-            in_files = sorted(
-                place_captures(self._rows, captures.values()), key=attrgetter("place")
-            )
-            for placed in in_files:
-                with suppress(UnresolvedReference):
-                    self._can_be_read(placed)
+        firsts = (
+            (stays.first, body) for body, stays in staying.items() if stays.first not in self._read
+        )
+        with StoredFiles(self._archive, {}) as files:
+            while batch := dict(islice(firsts, _BATCH_ROWS)):
+                captures = get_captures(self._rows, sorted(batch))
+                in_files = sorted(
+                    place_captures(self._rows, captures.values()), key=attrgetter("place")
+                )
+                for placed in in_files:
+                    files.add(placed.file)
+                    if _has_body(files, placed, batch[placed.capture.key]):
+                        self._read.add(placed.capture.key)
 
     def _is_damaged(self, stays: _Stays) -> bool:
         """Whether the body of none of these captures can be read, and some of them had it until it
@@ -191,6 +199,22 @@ class LastCopies:
         with suppress(*UNSOUND), open_record(self._archive, name, place, raw=True) as record:
             return record.payload_hash("sha256") == row.sha256
         return False
+
+
+def _has_body(files: StoredFiles, placed: Placed, body: bytes) -> bool:
+    """Whether the record at the place of a capture holds this body itself."""
+    at = placed.location
+    with suppress(*UNSOUND):
+        source = files.source(placed.file)
+        record = read_record(source, at.offset, inner_offset=at.inner_offset, digests=("sha256",))
+        return (
+            isinstance(record, Record)
+            and record.offset == at.offset
+            and record.type in FULL
+            and not is_damaged(record)
+            and record.payload_hash("sha256") == body
+        )
+    return False
 
 
 def _last_copy(name: str, row: SidecarRow, stays: _Stays) -> DigestMismatch:
