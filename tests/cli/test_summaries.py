@@ -59,7 +59,7 @@ def test_dedupe_says_where_the_files_are_and_what_next(
     answer = capsys.readouterr()
     assert json.loads(answer.out)["files_rewritten"] == 1
     assert answer.err.startswith(f"the new files are current in {store}, the old ones still there")
-    assert f"next: pinakes dedupe c --drop-old --store {store} deletes" in answer.err
+    assert f"next: pinakes generations c --drop --store {store} deletes" in answer.err
     assert main(words) == 0
     assert capsys.readouterr().err == ""  # nothing was rewritten
 

@@ -61,7 +61,7 @@ def test_a_crawl_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert "news: to Zstandard, without a dictionary" in shown.err
     assert f"1 file written; {before:,} -> {size:,} bytes" in shown.err
-    assert "until `pinakes dedupe --drop-old`" in shown.err
+    assert "until `pinakes generations --drop`" in shown.err
     assert main(["zstd", "decompress", "spring"]) == Exit.DONE
     assert "news: to gzip\n" in capsys.readouterr().err
     assert main(["zstd", "decompress", "spring"]) == Exit.DONE

@@ -76,7 +76,7 @@ def test_fsck_names_what_deletes_it(site: Scene, names: list[str]) -> None:
         lines = [line for line in done.out.splitlines() if ": generation-back: " in line]
         stored = [name for name in names if name.endswith(".gz")]
         assert sorted(line.partition(":")[0] for line in lines) == sorted(stored)
-        assert all("`pinakes withdraw`" in line and "--drop-old" in line for line in lines)
+        assert all("`pinakes withdraw`" in line and "--drop" in line for line in lines)
     assert all((site.archive.folder / name).exists() for name in names)
 
 

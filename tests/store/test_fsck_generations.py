@@ -123,7 +123,7 @@ def test_superseded_generation_is_checked(  # type: ignore[no-untyped-def]
         assert code in codes <= {code, "location"}
         assert len({finding.file for finding in found}) == 2
         assert all((finding.mend is None) != of_sidecar for finding in found)
-        assert all(("--drop-old" in one.message) == (one.mend is None) for one in found)
+        assert all(("--drop --grace 0`" in one.message) == (one.mend is None) for one in found)
     else:
         assert codes == set()
 
@@ -211,7 +211,7 @@ def test_damaged_generation_is_named_with_what_is_still_whole(
     [finding] = look(deduped, full=True)
     assert (finding.code, finding.mend) == ("checksum", None)
     assert (f"generation 1 ({name}) still has the records whole" in finding.message) == old_ones
-    command = "`pinakes dedupe --all --collection news --drop-old --grace 0` mends the file"
+    command = "`pinakes generations --collection news --drop --grace 0` mends the file"
     assert (command in finding.message) == old_ones
     assert "--accept" in finding.message
     [quick] = look(deduped, quick=True)
@@ -227,7 +227,7 @@ def test_an_old_generation_in_the_place_of_the_current_one_can_be_accepted(dedup
     path = deduped.archive.path_of(generation_file(name, 2))
     shutil.copyfile(deduped.archive.path_of(name), path)
     [finding] = [one for one in look(deduped, full=True) if one.code == "checksum"]
-    assert "--drop-old" not in finding.message
+    assert "--drop" not in finding.message
     assert "`pinakes fsck --accept` goes on" in finding.message
     with pytest.raises(DigestMismatch, match="lacks nothing of the old one"):
         list(deduped.drop(0, [read_entry(deduped.rows, name)], mends=True))

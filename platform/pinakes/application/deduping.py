@@ -11,7 +11,7 @@ from pinakes.acts.actor import Actor
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.unknown_files import require_collection_known
 from pinakes.dedupe.run.collection import Collection
-from pinakes.dedupe.run.old_generations import DroppedGeneration, OldGenerations
+from pinakes.dedupe.run.old_generations import DroppedGeneration
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import UNWATCHED, DedupeProgress, DedupeReport, DedupeRequest
 from pinakes.dedupe.run.store_run import CollectionRuns
@@ -21,6 +21,7 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.profile import Stores
 
 from .dedupe_workers import executors
+from .generations import old_generations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ def dedupe_runs(
     actor = Actor()
     old = None
     if grace_ms is not None:
-        old = _old_generations(stores, actor, grace_ms, on_dropped)
+        old = old_generations(stores, actor, grace_ms, on_dropped)
     runs = CollectionRuns(
         rows=stores.rows,
         archive=stores.archive,
@@ -145,26 +146,3 @@ def plan_of(
         stores.rows, stores.archive, request.collection, policies=request.dedupe_policies
     )
     return plan_dedupe(collection, request, fraction=fraction, decided_on=decided_on)
-
-
-def plan_drop(
-    stores: Stores,
-    collection: str,
-    *,
-    grace_ms: int,
-    on_dropped: Callable[[DroppedGeneration], None],
-) -> list[PinakesError]:
-    """Tell of the generations that would be dropped now; why others would not be."""
-    return _old_generations(stores, Actor(), grace_ms, on_dropped).plan(collection)
-
-
-def _old_generations(
-    stores: Stores, actor: Actor, grace_ms: int, on_dropped: Callable[[DroppedGeneration], None]
-) -> OldGenerations:
-    return OldGenerations(
-        rows=stores.rows,
-        archive=stores.archive,
-        actor=actor,
-        grace_ms=grace_ms,
-        on_dropped=on_dropped,
-    )

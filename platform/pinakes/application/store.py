@@ -14,6 +14,7 @@ from pathlib import Path
 from pinakes.backup.restoring import RestoreReport
 from pinakes.catalog.crawl_rows import CANCELLED, CANCELLING, OPEN, require_crawl
 from pinakes.config import Configuration, load_configuration
+from pinakes.dedupe.run.old_generations import OldGeneration
 from pinakes.dedupe.run.plan import Plan
 from pinakes.dedupe.run.run_report import UNWATCHED, DedupeProgress, DedupeRequest
 from pinakes.dedupe.run.store_run import COMPARE
@@ -40,6 +41,7 @@ from .backups import restore
 from .checking import StoreFinding, check_store
 from .deduping import DedupeRun, dedupe, forecast, settled
 from .deleting import purge_crawl, remove_crawl, withdraw_captures
+from .generations import DropReport, drop_generations, list_generations
 from .inputs import AnyPath
 from .recompressing import LEVEL, CompressionChoice, CrawlsToRecompress
 from .status import StoreStatus, read_status
@@ -123,6 +125,41 @@ class Store(StoreExchange):
         )
         request = settled(self._stores, request)
         return forecast(self._stores, request, fraction=sample, decided_on=decided_on)
+
+    def generations(
+        self, crawl: str | None = None, *, collection: str = "default"
+    ) -> Iterator[OldGeneration]:
+        """The old generations that are there, as `pinakes generations` lists them.
+
+        Raises ConfigError for an unknown crawl.
+        """
+        return list_generations(self._stores, collection, crawl=crawl)
+
+    def drop_generations(
+        self,
+        crawl: str | None = None,
+        *,
+        collection: str = "default",
+        grace: timedelta = timedelta(days=1),
+        plan: bool = False,
+    ) -> DropReport:
+        """Delete those that were replaced so long ago, once what they hold was read elsewhere.
+
+        What an old generation alone holds whole is put into a new one of its file first, and the
+        old one stays.  With `plan` nothing is changed.  Killed anywhere, the same call goes on.
+
+        Raises:
+            ConfigError: an unknown crawl.
+            Conflict: another act works on the collection, or did not finish.
+            DigestMismatch: the catalogue does not know a file, or has lost a crawl.
+        """
+        return drop_generations(
+            self._stores,
+            collection,
+            crawl=crawl,
+            grace_ms=grace // timedelta(milliseconds=1),
+            plan=plan,
+        )
 
     def recompress(
         self,

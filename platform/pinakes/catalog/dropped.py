@@ -43,4 +43,4 @@ def deleting_words(collection: str) -> str:
 def drop_old_words(collection: str) -> str:
     """The command that drops old generations of a collection, and mends files by them first."""
     name = f" --collection {shlex.quote(collection)}" if collection else ""
-    return f"`pinakes dedupe --all{name} --drop-old --grace 0`"
+    return f"`pinakes generations{name} --drop --grace 0`"

@@ -48,6 +48,7 @@ _HELP = {
     "convert": "convert ARC to WARC, and back, byte for byte",
     "commit-copy": "replace a second copy by validated files",
     "dedupe": "find duplicates in the store, write revisits",
+    "generations": "list old generations of files, or drop them",
     "export-wacz": "write a crawl as a WACZ file",
     "zstd": "compress archive files in Zstandard, and back",
     "study": "report what repeats, by crawl, host, type and time",

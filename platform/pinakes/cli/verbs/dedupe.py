@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pinakes.acts.act import Act
 from pinakes.application.dedupe_workers import executors
-from pinakes.application.deduping import dedupe_runs, forecast, plan_drop, settled
+from pinakes.application.deduping import dedupe_runs, forecast, settled
+from pinakes.application.generations import drop_generations
 from pinakes.cli.frame.chain_options import add_trust, trust_of
 from pinakes.cli.frame.event_printer import Steps
 from pinakes.cli.frame.exits import Exit
@@ -199,15 +200,16 @@ def _forecast(
     console.result(plan.as_json(), text=format_plan(plan))
     if grace_ms is None:
         return Exit.DONE
-    problems = plan_drop(
+    report = drop_generations(
         stores,
         request.collection,
         grace_ms=grace_ms,
         on_dropped=lambda one: say_dropped(one, console, is_plan=True),
+        plan=True,
     )
-    for problem in problems:
+    for problem in report.problems:
         console.warn(problem)
-    return Exit.SOME_FAILED if problems else Exit.DONE
+    return Exit.SOME_FAILED if report.problems else Exit.DONE
 
 
 def _settled(request: DedupeRequest, stores: Stores) -> DedupeRequest:

@@ -50,7 +50,7 @@ def say_report(report: DedupeReport, collection: str, console: Console) -> None:
 
 def say_next(crawl: str | None, configuration: Configuration, console: Console) -> None:
     """Where the new files are, and how old ones go."""
-    words = f"dedupe {crawl or '--all'} --drop-old"
+    words = f"generations {crawl} --drop" if crawl else "generations --drop"
     console.say(
         f"the new files are current in {store_place(configuration)}, the old ones still there; "
         f"next: {next_command(words, configuration, 'collection')} deletes those replaced more "

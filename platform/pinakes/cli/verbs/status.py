@@ -103,7 +103,8 @@ def _sizes(held: Holdings) -> Iterator[tuple[str, str]]:
     yield "on disk now", now
     if held.old_generations:
         old = count_of(held.old_bytes, "byte")
-        yield "old generations", f"{old} in {held.old_generations:,} besides"
+        besides = f"{old} in {held.old_generations:,} besides"
+        yield "old generations", f"{besides}: pinakes generations"
 
 
 def _care(status: StoreStatus) -> Iterator[str]:

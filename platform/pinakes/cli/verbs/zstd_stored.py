@@ -155,6 +155,6 @@ def _say_sum(summary: _Sum, console: Console, min_saving: float, *, only_says: b
     if summary.written:
         verb = "would take" if only_says else "take"
         console.say(
-            f"until `pinakes dedupe --drop-old` deletes the old generations, the new ones {verb} "
+            f"until `pinakes generations --drop` deletes the old generations, the new ones {verb} "
             f"{summary.extra:,} bytes beside them"
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from pinakes.acts.actor import Actor
@@ -30,7 +29,6 @@ from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import RowStore, get_row
 
-from .collection import Collection
 from .remaining import Lost, Remaining
 
 _ACT = "drop-old"
@@ -43,6 +41,15 @@ class DroppedGeneration(NamedTuple):
 
     name: str
     size: int
+
+
+class OldGeneration(NamedTuple):
+    """A generation that was replaced, its size, and since when; None: that is not known."""
+
+    name: str
+    archive_file: str
+    size: int
+    replaced_ms: int | None
 
 
 Drop = Callable[[Iterable[FileEntry]], Iterable[object]]
@@ -72,11 +79,14 @@ class OldGenerations:
     grace_ms: int
     on_dropped: Callable[[DroppedGeneration], None] = lambda dropped: None
 
-    def plan(self, collection: str) -> list[PinakesError]:
-        """Tell of what would be dropped now; why others would not be."""
-        drop = partial(self.drop, Remaining(self.rows, self.archive), dry_run=True)
-        entries = Collection(self.rows, self.archive, collection).entries.values()
-        return list(drop_each(drop, entries))
+    def listed(self, entries: Iterable[FileEntry]) -> Iterator[OldGeneration]:
+        """Those of these files that are there, whatever their age."""
+        for entry in entries:
+            since_ms = self._replaced_ms(entry) if entry.generation > 1 else None
+            for name in older_names(entry):
+                size = self.archive.size(name)
+                if size is not None:
+                    yield OldGeneration(name, entry.archive_file, size, since_ms)
 
     def drop(
         self,
@@ -117,18 +127,23 @@ class OldGenerations:
                 self.on_dropped(dropped)
                 yield dropped
 
-    def _is_ripe(self, entry: FileEntry, now_ms: int) -> bool:
+    def _replaced_ms(self, entry: FileEntry) -> int | None:
+        """When the current generation was written; None: nothing says it."""
         column = numbered_column(GenerationFacts, entry.generation)
         row = get_row(self.rows, FILES, encode_file_key(entry.archive_file), columns=[column])
         cell = row.cells.get(column) if row is not None else None
-        if cell is None:
+        return cell.timestamp_ms if cell is not None else None
+
+    def _is_ripe(self, entry: FileEntry, now_ms: int) -> bool:
+        replaced_ms = self._replaced_ms(entry)
+        if replaced_ms is None:
             raise DigestMismatch(
                 "nothing says when this generation became current, so the old ones are kept: see "
                 "`pinakes fsck`",
                 file=entry.stored_name,
             )
         # Written just now by a clock that is ahead of this one, it is written now.
-        return min(cell.timestamp_ms, now_ms) <= now_ms - self.grace_ms
+        return min(replaced_ms, now_ms) <= now_ms - self.grace_ms
 
 
 def require_given_back(
