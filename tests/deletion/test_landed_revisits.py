@@ -21,6 +21,7 @@ from landed_revisits import (
     records_of,
     restored_now,
 )
+from landed_stores import LandedStore, page
 from purged import date, paths_now, purge, record_id
 from raw_payloads import payloads
 from scenes import Scene, copied_scene, in_scene, make_scene
@@ -29,7 +30,9 @@ from taken_down import members, withdraw
 from warc_sets import FRAMED, member
 
 from pinakes.catalog.captures import scan_captures_of
+from pinakes.deletion.changed_rows import has_changed
 from pinakes.deletion.requests import REFUSE
+from pinakes.errors import DigestMismatch
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.changed_revisit import filled_revisit
 from pinakes.warc.opening import open_source
@@ -306,3 +309,12 @@ def test_pages_of_pywb_outlive_the_crawl_of_their_originals(
         assert None not in {digest for _, _, digest in after.values()}
     checked = call("validate", "--refs", path)
     assert checked.exit_code == 0, checked
+
+
+def test_sidecars_of_different_files_are_not_compared(tmp_path: Path) -> None:
+    store = LandedStore(tmp_path / "store")
+    store.land("c1", "a.warc.gz", page("http://a.example/"))
+    store.land("c1", "b.warc.gz", page("http://a.example/"), page("http://b.example/"))
+    with pytest.raises(DigestMismatch, match="does not have the records of that of"):
+        has_changed(store.archive, "c1/a.warc.gz", "c1/b.warc.gz")
+    store.close()

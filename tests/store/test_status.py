@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from asgi_client import Client
-from killing import KILLED, in_child, kill_after
+from killing import KILLED, dies, in_child, kill_after
 from scenes import COLLECTION, Scene, in_scene, make_scene
 from store_chain import Answer, call
 
@@ -114,7 +114,10 @@ def test_an_act_that_died_is_said_until_it_is_completed(scene: Scene) -> None:
     assert in_child(lambda: dying(scene.folder, kill_after("decided"))) == KILLED
     [act] = _status(scene)["at_work"]
     assert (act["act"], act["state"], act["place"]) == ("dedupe-x", "unfinished", COLLECTION)
-    assert "unfinished" in _text(scene)
+    said = _call(scene, "status", "--quick")
+    assert said.exit_code == 1
+    assert "dedupe-x on news, since" in said.out
+    assert "was left unfinished: run its command again" in said.out
     words = "<bdi>dedupe-x</bdi> on <bdi>news</bdi> was left unfinished"
     assert words in _home(scene)
     scene.dedupe()
@@ -147,3 +150,22 @@ def test_crawls_that_are_gone_are_not_counted(scene: Scene) -> None:
     assert (found["open_crawls"], found["holdings"]["files"]) == (1, 2)
     assert _call(scene, "crawl", "cancel", "c1").exit_code == 0
     assert _text(scene).startswith("nothing has landed yet")
+
+
+def test_an_ingest_that_died_and_was_run_again_needs_no_care(scene: Scene) -> None:
+    words = ("ingest", scene.crawls / "c1", "--crawl", "c3", "--store", scene.folder / "store")
+    assert dies(words, scene.folder / "store" / "archive", 4)
+    assert [act["state"] for act in _status(scene)["at_work"]] == ["unfinished"]
+    assert call(*words).exit_code == 0
+    assert _status(scene)["at_work"] == []
+    assert _call(scene, "status", "--quick").exit_code == 0
+
+
+def test_a_backup_that_died_and_was_made_elsewhere_needs_no_care(
+    scene: Scene, tmp_path: Path
+) -> None:
+    store = ("--store", scene.folder / "store")
+    assert dies(("backup", tmp_path / "first", *store), tmp_path / "first", 3)
+    assert [act["state"] for act in _status(scene)["at_work"]] == ["unfinished"]
+    assert call("backup", tmp_path / "second", *store).exit_code == 0
+    assert _status(scene)["at_work"] == []

@@ -12,10 +12,11 @@ from operator import attrgetter
 from pinakes.acts.actor import read_lease
 from pinakes.backup.making import VERB as BACKUP
 from pinakes.catalog.run_rows import DONE, RUNNING, RunEntry, latest_runs
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest.fsck.quarantine import VERB as CHECK
 from pinakes.row_store.port import RowStore
 
-from .landing_view import Landing
+from .landing_view import DEAD, STALLED, Landing
 
 UNFINISHED = "unfinished"
 _RUNS = 50
@@ -89,15 +90,19 @@ class CareView:
 
     def _backups(self, runs: list[RunEntry]) -> Iterator[ActAtWork]:
         for entry in runs:
+            if entry.state == DONE:
+                return  # one that died before it is not gone on with
             if entry.state == RUNNING:
                 place, owner = entry.facts.arguments
                 yield _of_run(entry, UNFINISHED if self.is_gone(owner) else RUNNING, place)
 
 
 def _ingests(landing: Landing) -> Iterator[ActAtWork]:
+    """Of one that died, nothing says whether another has gone on with it, but files half landed."""
+    half = {crawl_of(flight.file) for flight in landing.flights if flight.state == STALLED}
     for shown in landing.runs:
-        if shown.entry.state == RUNNING:
-            state = RUNNING if shown.state == RUNNING else UNFINISHED
+        if shown.entry.state == RUNNING and (shown.state != DEAD or shown.crawl in half):
+            state = UNFINISHED if shown.state == DEAD else RUNNING
             yield _of_run(shown.entry, state, shown.crawl)
 
 

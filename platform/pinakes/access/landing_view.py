@@ -76,6 +76,8 @@ class Rates:
 
 
 STALLED = "stalled"
+DEAD = "dead"
+"""The state of an ingest whose process is gone."""
 INFLIGHT_LIMIT = 10_000
 """Files in flight that are looked at: where a large crawl is taken out, all of it is."""
 
@@ -205,7 +207,7 @@ class LandingView:
             age_ms = now_ms - heard_ms
             state = entry.state
             if state == RUNNING and progress is not None and self.is_gone(progress.owner):
-                state = "dead"
+                state = DEAD
             elif state == RUNNING and age_ms > SILENT_MS:
                 owner = progress.owner if progress is not None else ""
                 state = RUNNING if _process_of(owner) in at_work else "silent"

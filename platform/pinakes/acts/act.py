@@ -39,6 +39,7 @@ from .actor import (
     renew_lease,
     require_lease,
 )
+from .dead_writers import clear_dead_asides
 from .generations import (
     Annotate,
     At,
@@ -47,7 +48,6 @@ from .generations import (
     MarksOf,
     Written,
     as_it_was,
-    clear_dead_asides,
     unwatched,
     write_generation,
 )
@@ -170,11 +170,12 @@ class Act:
 
         Raises:
             Conflict: another act has it, or the lease is lost.
+            DigestMismatch: as `clear_dead_asides`.
         """
         self.keep()
         after_ms = self.time_ms if self._lease is not None else 0
         held = self.actor.claim(self.rows, archive_file, act=self.name, after_ms=after_ms)
-        return clear_dead_asides(self.archive, held)
+        return clear_dead_asides(self.rows, self.archive, held)
 
     @contextmanager
     def claimed(self, archive_file: str) -> Iterator[Held]:

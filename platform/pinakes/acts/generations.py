@@ -11,13 +11,12 @@ published before is compared with what is written, and replaced by it where the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore, AsideFile
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore, AsideFile
 from pinakes.catalog.file_records import iter_sidecar, require_as_stored, sidecar_of
-from pinakes.catalog.file_rows import Held
 from pinakes.catalog.sidecar import SidecarOf, SidecarRow, sidecar_name, write_sidecar
 from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.generation_names import (
@@ -43,26 +42,6 @@ def unwatched(step: str) -> None:
 def aside_token(claim_token: str, part: str) -> str:
     """The token for `create_aside`: the claim's token and the kind of file."""
     return f"{claim_token}.{part}"
-
-
-def dead_asides(held: Held) -> list[str]:
-    """The names that acts that died holding this file's claim may have been writing."""
-    return [
-        f"{ASIDE}/{aside_token(token, part)}"
-        for token in held.claim.dead
-        for part in (COPY, REWRITTEN, SIDECAR)
-    ]
-
-
-def clear_dead_asides(archive: ArchiveStore, held: Held) -> Held:
-    """Delete what acts that died holding this file's claim were writing.
-
-    The claim that is returned names them no longer, and so the stored one once it is renewed or
-    released.
-    """
-    for name in dead_asides(held):
-        archive.delete(name)
-    return replace(held, claim=replace(held.claim, dead=()))
 
 
 def publish_pair(

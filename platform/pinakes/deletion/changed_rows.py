@@ -6,6 +6,7 @@ Written after the generation, by the sidecars of both.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from pinakes.acts.act import Act
 from pinakes.archive_store.port import ArchiveStore
@@ -15,6 +16,7 @@ from pinakes.catalog.file_rows import FileEntry, Held, release_claim
 from pinakes.catalog.record_rows import capture_cells, digest_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.run.collection import Collection
+from pinakes.errors import DigestMismatch
 from pinakes.row_store.port import Delete, Put, RowStore
 
 
@@ -81,8 +83,16 @@ def has_changed(archive: ArchiveStore, old_name: str, new_name: str) -> bool:
 def _changed_rows(
     archive: ArchiveStore, old_name: str, new_name: str
 ) -> Iterator[tuple[SidecarRow, SidecarRow]]:
-    both = zip(iter_sidecar(archive, old_name), iter_sidecar(archive, new_name), strict=True)
-    return ((old, new) for old, new in both if _was_changed(old, new))
+    for old, new in zip_longest(
+        iter_sidecar(archive, old_name), iter_sidecar(archive, new_name), fillvalue=None
+    ):
+        if old is None or new is None:
+            raise DigestMismatch(
+                f"its sidecar does not have the records of that of {old_name}: see `pinakes fsck`",
+                file=new_name,
+            )
+        if _was_changed(old, new):
+            yield old, new
 
 
 def _was_changed(old: SidecarRow, new: SidecarRow) -> bool:

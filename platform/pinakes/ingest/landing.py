@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pinakes.acts.actor import Actor
-from pinakes.acts.generations import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
+from pinakes.acts.dead_writers import clear_dead_asides
+from pinakes.acts.generations import COPY, SIDECAR, aside_token, publish_pair
 from pinakes.archive_store.located import declared_at, file_at, open_place, wrong_documents_at
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore, AsideFile
@@ -149,7 +150,7 @@ class Lander:
             # Its state is lost; what it was still holds.
             _require_known(place, entry, reached)
         held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
-        held = clear_dead_asides(self._archive, held)
+        held = clear_dead_asides(self._rows, self._archive, held)
         self._at("claimed")
         # Another process may have finished it before our claim, or died after `stored`.
         entry = read_entry(self._rows, archive_file)

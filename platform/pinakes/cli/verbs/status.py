@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from pinakes.access.care_view import UNFINISHED, EndedRun
+from pinakes.access.care_view import UNFINISHED, ActAtWork, EndedRun
 from pinakes.application.status import CollectionStatus, StoreStatus, read_status
 from pinakes.catalog.holdings import Holdings
 from pinakes.cli.frame.exits import Exit
@@ -60,10 +60,8 @@ def _lines(status: StoreStatus) -> Iterator[str]:
         yield "all collections"
         yield from (_line(f"  {name}", text) for name, text in _sizes(status.holdings))
     for act in status.care.at_work:
-        words = f"{act.act} on {printable(act.place or 'the store')}, since {moment(act.since_ms)}"
-        if act.state == UNFINISHED:
-            words += ": run its command again"
-        yield _line(act.state, words)
+        if act.state != UNFINISHED:
+            yield _line(act.state, _named(act))
     yield from (_line("care", words) for words in _care(status))
     yield _line("last check", _checked(status.care.last_check))
     yield _line("last backup", _backed_up(status.care.last_backup))
@@ -109,6 +107,9 @@ def _sizes(held: Holdings) -> Iterator[tuple[str, str]]:
 
 def _care(status: StoreStatus) -> Iterator[str]:
     """What a person should look at, and how."""
+    for act in status.care.at_work:
+        if act.state == UNFINISHED:
+            yield f"{_named(act)}, was left unfinished: run its command again"
     if status.lost_crawls:
         lost = count_of(status.lost_crawls, "crawl")
         yield f"the catalogue has lost {lost}: pinakes fsck --repair"
@@ -124,6 +125,10 @@ def _care(status: StoreStatus) -> Iterator[str]:
     last = status.care.last_check
     if last is not None and last.left:
         yield "the last check found what is not mended: pinakes fsck"
+
+
+def _named(act: ActAtWork) -> str:
+    return f"{act.act} on {printable(act.place or 'the store')}, since {moment(act.since_ms)}"
 
 
 def _checked(last: EndedRun | None) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor, read_lease
-from pinakes.acts.generations import clear_dead_asides, dead_asides
+from pinakes.acts.dead_writers import clear_dead_asides, dead_asides
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_records import read_generations
@@ -111,7 +111,7 @@ class DeadActs:
         there = {stored.name for stored in self._archive.list(ASIDE)}
         for name in there.intersection(dead_asides(held)):
             self._quarantine.keep(name, code="aside", why="its writer is gone")
-        return clear_dead_asides(self._archive, held)
+        return clear_dead_asides(self._rows, self._archive, held)
 
     def findings(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
         """Yield what is wrong with a file that no process works on."""

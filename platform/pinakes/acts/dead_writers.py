@@ -1,0 +1,102 @@
+"""What acts that died were writing aside, and that it may go.
+
+It was made of the file as it was then, and of originals of its revisits.  If one of these has
+rotted since, what was written aside may be the last whole copy of a body: so they are read before
+it is deleted.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.catalog.captures import get_captures, place_captures
+from pinakes.catalog.file_records import iter_sidecar, read_generations
+from pinakes.catalog.file_rows import FileEntry, Held, leave_claim, read_entry
+from pinakes.catalog.payloads import UNSOUND, open_body
+from pinakes.catalog.stored_bytes import how_bytes_differ
+from pinakes.errors import DigestMismatch, PinakesError, UnresolvedReference
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.row_store.port import RowStore
+
+from .generations import COPY, REWRITTEN, SIDECAR, aside_token
+
+_BATCH_ROWS = 500
+
+
+def dead_asides(held: Held) -> list[str]:
+    """The names that acts that died holding this file's claim may have been writing."""
+    return [
+        f"{ASIDE}/{aside_token(token, part)}"
+        for token in held.claim.dead
+        for part in (COPY, REWRITTEN, SIDECAR)
+    ]
+
+
+def clear_dead_asides(rows: RowStore, archive: ArchiveStore, held: Held) -> Held:
+    """Delete what acts that died holding this file's claim were writing.
+
+    The claim that is returned names them no longer, and so the stored one once it is renewed or
+    released.  Where a generation was being written, what the file holds is read first.
+
+    Raises:
+        DigestMismatch: the file is not what was stored, or an original of its revisits is damaged.
+            What was being written stays, and the claim is left.
+    """
+    is_writing = any(
+        one.name.rpartition("/")[2] in {aside_token(token, REWRITTEN) for token in held.claim.dead}
+        for one in (archive.list(ASIDE) if held.claim.dead else ())
+    )
+    if is_writing:
+        try:
+            _require_whole(rows, archive, read_entry(rows, held.archive_file))
+        except PinakesError:
+            leave_claim(rows, held)
+            raise
+    for name in dead_asides(held):
+        archive.delete(name)
+    return replace(held, claim=replace(held.claim, dead=()))
+
+
+def _require_whole(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> None:
+    """Raise DigestMismatch unless a file is what was stored, and its revisits give their bodies."""
+    if entry.state is not FileState.STORED:
+        return
+    noted = read_generations(rows, entry.archive_file).get(entry.generation)
+    problem = how_bytes_differ(archive, entry.stored_name, noted)
+    if problem is None:
+        problem = _damaged_original(rows, archive, entry)
+    if problem is not None:
+        raise DigestMismatch(
+            f"{problem}: what a process that died was writing in its place may be the last whole "
+            f"copy, and stays below {ASIDE}; `pinakes fsck --repair` moves it into the quarantine",
+            file=entry.stored_name,
+        )
+
+
+def _damaged_original(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> str | None:
+    """Which revisit of ours has an original that is damaged; None: none has."""
+    revisits = (
+        row
+        for row in iter_sidecar(archive, entry.stored_name)
+        if row.is_replaced and row.ordinal not in entry.withdrawing
+    )
+    while batch := list(islice(revisits, _BATCH_ROWS)):
+        keys = {key for row in batch for key in (row.row_key, row.original_key) if key}
+        captures = get_captures(rows, sorted(keys))
+        given = [
+            captures[row.row_key]
+            for row in batch
+            if row.row_key in captures and row.original_key in captures
+            if captures[row.row_key].withdrawal is None
+            if captures[row.original_key].withdrawal is None
+        ]
+        for placed in place_captures(rows, given):
+            try:
+                with suppress(UnresolvedReference), open_body(rows, archive, placed):
+                    pass
+            except UNSOUND:
+                return f"the original of {placed.capture.key.decode('ascii')} is damaged"
+    return None
