@@ -436,7 +436,7 @@ def test_what_a_withdrawal_dropped_is_named_and_not_copied(
     for problem in report.problems:
         assert "not copied: withdraw-" in str(problem)
         assert "`pinakes withdraw` the same again" in str(problem)
-        assert "--drop-old --grace 0` deletes it" in str(problem)
+        assert "--drop --grace 0` deletes it" in str(problem)
     assert holds_anywhere(tmp_path / "backup", SECRET) == []
     assert not (tmp_path / "backup" / "archive" / sidecar_name(FULL)).exists()
     restore(tmp_path / "backup", tmp_path / "new")
@@ -448,13 +448,13 @@ def test_what_a_withdrawal_dropped_is_named_and_not_copied(
 
 def test_what_drop_old_dropped_is_copied_and_named(site: Scene, tmp_path: Path) -> None:
     store = site.folder / "store"
-    words = ["--all", "--collection", COLLECTION, "--drop-old", "--grace", "0"]
-    assert f"dropped {SECOND}" in call("dedupe", *words, "--store", store).out
+    words = ["generations", "--collection", COLLECTION, "--drop", "--grace", "0"]
+    assert f"dropped {SECOND}" in call(*words, "--store", store).out
     put_back(site, SECOND)
     done = call("backup", tmp_path / "backup", "--store", store)
     assert done.exit_code == 3
     assert f"{SECOND}: superseded generation, copied as it is: drop-old has dropped it" in done.err
-    assert f"`pinakes dedupe {' '.join(words)}` deletes it" in done.err
+    assert f"`pinakes {' '.join(words)}` deletes it" in done.err
     assert (tmp_path / "backup" / "archive" / SECOND).read_bytes() == (
         site.archive.folder / SECOND
     ).read_bytes()
