@@ -58,9 +58,12 @@ WAYS = {"dedupe": (_dedupe, 2, 1), "purge": (_promote, 1, 0)}
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_it_alone_holds_stays(scene: Scene, way: str) -> None:
+    """The older generation, which would have it, was dropped."""
     act, crawl, number = WAYS[way]
     if way == "purge":
         scene.dedupe()
+        drop = ("generations", "--collection", "news", "--drop", "--grace", "0")
+        assert call(*drop, "--store", scene.folder / "store").exit_code == 0
     assert in_child(lambda: in_scene(act)(scene.folder, kill_after("checked"))) == KILLED
     assert len(_aside(scene)) == 1
     before = _everywhere(scene)

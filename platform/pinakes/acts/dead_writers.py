@@ -7,17 +7,21 @@ it is deleted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.captures import get_captures, place_captures
-from pinakes.catalog.file_records import iter_sidecar, read_generations
+from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, leave_claim, read_entry
 from pinakes.catalog.payloads import UNSOUND, open_body
+from pinakes.catalog.revisit_targets import FULL
+from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.stored_bytes import how_bytes_differ
 from pinakes.errors import DigestMismatch, PinakesError, UnresolvedReference
+from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 
@@ -42,8 +46,8 @@ def clear_dead_asides(rows: RowStore, archive: ArchiveStore, held: Held) -> Held
     released.  Where a generation was being written, what the file holds is read first.
 
     Raises:
-        DigestMismatch: the file is not what was stored, or an original of its revisits is damaged.
-            What was being written stays, and the claim is left.
+        DigestMismatch: the file is not what was stored, or an original of its revisits is damaged,
+            and no older generation has that.  What was being written stays, and the claim is left.
     """
     is_writing = any(
         one.name.rpartition("/")[2] in {aside_token(token, REWRITTEN) for token in held.claim.dead}
@@ -61,13 +65,22 @@ def clear_dead_asides(rows: RowStore, archive: ArchiveStore, held: Held) -> Held
 
 
 def _require_whole(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> None:
-    """Raise DigestMismatch unless a file is what was stored, and its revisits give their bodies."""
+    """Raise DigestMismatch unless a file is what was stored, and its revisits give their bodies, or
+    an older generation has them."""
     if entry.state is not FileState.STORED:
         return
-    noted = read_generations(rows, entry.archive_file).get(entry.generation)
-    problem = how_bytes_differ(archive, entry.stored_name, noted)
+    generations = read_generations(rows, entry.archive_file)
+    problem = how_bytes_differ(archive, entry.stored_name, generations.get(entry.generation))
     if problem is None:
-        problem = _damaged_original(rows, archive, entry)
+        damaged = dict(_damaged_originals(rows, archive, entry))
+        if damaged:
+            for older in _whole_older(archive, entry, generations):
+                for row in iter_sidecar(archive, older):
+                    if row.type in FULL and not row.is_replaced:
+                        damaged.pop(row.record_id, None)
+        problem = next(iter(damaged.values()), None)
+    elif next(_whole_older(archive, entry, generations), None) is not None:
+        problem = None
     if problem is not None:
         raise DigestMismatch(
             f"{problem}: what a process that died was writing in its place may be the last whole "
@@ -76,8 +89,21 @@ def _require_whole(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> N
         )
 
 
-def _damaged_original(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> str | None:
-    """Which revisit of ours has an original that is damaged; None: none has."""
+def _whole_older(
+    archive: ArchiveStore, entry: FileEntry, generations: Mapping[int, GenerationFacts]
+) -> Iterator[str]:
+    """The older generations that are there, as they were written."""
+    for number in range(1, entry.generation):
+        name = name_of(entry, generations, number)
+        is_there = all(archive.size(one) is not None for one in (name, sidecar_name(name)))
+        if is_there and how_bytes_differ(archive, name, generations.get(number)) is None:
+            yield name
+
+
+def _damaged_originals(
+    rows: RowStore, archive: ArchiveStore, entry: FileEntry
+) -> Iterator[tuple[str | None, str]]:
+    """The ids of the revisits of ours that have an original which is damaged, and what to say."""
     revisits = (
         row
         for row in iter_sidecar(archive, entry.stored_name)
@@ -86,17 +112,17 @@ def _damaged_original(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -
     while batch := list(islice(revisits, _BATCH_ROWS)):
         keys = {key for row in batch for key in (row.row_key, row.original_key) if key}
         captures = get_captures(rows, sorted(keys))
-        given = [
-            captures[row.row_key]
+        ids = {
+            row.row_key: row.record_id
             for row in batch
             if row.row_key in captures and row.original_key in captures
             if captures[row.row_key].withdrawal is None
             if captures[row.original_key].withdrawal is None
-        ]
-        for placed in place_captures(rows, given):
+        }
+        for placed in place_captures(rows, [captures[key] for key in ids]):
+            key = placed.capture.key
             try:
                 with suppress(UnresolvedReference), open_body(rows, archive, placed):
                     pass
             except UNSOUND:
-                return f"the original of {placed.capture.key.decode('ascii')} is damaged"
-    return None
+                yield ids[key], f"the original of {key.decode('ascii')} is damaged"
