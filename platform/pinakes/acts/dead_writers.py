@@ -49,11 +49,8 @@ def clear_dead_asides(rows: RowStore, archive: ArchiveStore, held: Held) -> Held
         DigestMismatch: the file is not what was stored, or an original of its revisits is damaged,
             and no older generation has that.  What was being written stays, and the claim is left.
     """
-    is_writing = any(
-        one.name.rpartition("/")[2] in {aside_token(token, REWRITTEN) for token in held.claim.dead}
-        for one in (archive.list(ASIDE) if held.claim.dead else ())
-    )
-    if is_writing:
+    generations = {f"{ASIDE}/{aside_token(token, REWRITTEN)}" for token in held.claim.dead}
+    if generations and any(one.name in generations for one in archive.list(ASIDE)):
         try:
             _require_whole(rows, archive, read_entry(rows, held.archive_file))
         except PinakesError:
@@ -70,23 +67,27 @@ def _require_whole(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> N
     if entry.state is not FileState.STORED:
         return
     generations = read_generations(rows, entry.archive_file)
+    lost = dict(_damaged_originals(rows, archive, entry))
     problem = how_bytes_differ(archive, entry.stored_name, generations.get(entry.generation))
-    if problem is None:
-        damaged = dict(_damaged_originals(rows, archive, entry))
-        if damaged:
-            for older in _whole_older(archive, entry, generations):
-                for row in iter_sidecar(archive, older):
-                    if row.type in FULL and not row.is_replaced:
-                        damaged.pop(row.record_id, None)
-        problem = next(iter(damaged.values()), None)
-    elif next(_whole_older(archive, entry, generations), None) is not None:
-        problem = None
     if problem is not None:
+        lost |= dict.fromkeys(_full_records(archive, entry.stored_name), problem)
+    if lost:
+        for older in _whole_older(archive, entry, generations):
+            for record_id in _full_records(archive, older):
+                lost.pop(record_id, None)
+    for why in lost.values():
         raise DigestMismatch(
-            f"{problem}: what a process that died was writing in its place may be the last whole "
+            f"{why}: what a process that died was writing in its place may be the last whole "
             f"copy, and stays below {ASIDE}; `pinakes fsck --repair` moves it into the quarantine",
             file=entry.stored_name,
         )
+
+
+def _full_records(archive: ArchiveStore, name: str) -> Iterator[str | None]:
+    """The ids of the records that a stored file has in full, by its sidecar."""
+    for row in iter_sidecar(archive, name):
+        if row.type in FULL and not row.is_replaced:
+            yield row.record_id
 
 
 def _whole_older(
@@ -103,7 +104,7 @@ def _whole_older(
 def _damaged_originals(
     rows: RowStore, archive: ArchiveStore, entry: FileEntry
 ) -> Iterator[tuple[str | None, str]]:
-    """The ids of the revisits of ours that have an original which is damaged, and what to say."""
+    """The revisits of ours whose original is damaged: the id of each, and a message."""
     revisits = (
         row
         for row in iter_sidecar(archive, entry.stored_name)
