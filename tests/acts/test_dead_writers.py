@@ -33,7 +33,9 @@ def _everywhere(scene: Scene) -> set[str]:
 
 
 def _aside(scene: Scene) -> list[str]:
-    return [one.name for one in scene.archive.list(ASIDE) if one.name.endswith(".rewritten")]
+    """The files and folders of what was being rewritten."""
+    names = [one.name for one in scene.archive.list(ASIDE)]
+    return [name for name in names if name.endswith(".rewritten") or "/dedupe-" in name]
 
 
 def _rot(scene: Scene, crawl: int, number: int) -> None:
@@ -48,32 +50,41 @@ def _dedupe(scene: Scene, at: At) -> None:
     scene.dedupe(at=at)
 
 
+def _dedupe_by_tasks(scene: Scene, at: At) -> None:
+    scene.dedupe(runner="here", at=at)
+
+
 def _promote(scene: Scene, at: At) -> None:
     purge(scene, 1, PROMOTE, at=at)
 
 
-# What is rewritten by it, and what rots: the file itself, or the original of its revisit.
-WAYS = {"dedupe": (_dedupe, 2, 1), "purge": (_promote, 1, 0)}
+# What is rewritten by it, and what rots: the file itself, or the original of its revisit; and the
+# step at which it dies.
+WAYS = {
+    "dedupe": (_dedupe, 2, 1, "checked"),
+    "purge": (_promote, 1, 0, "checked"),
+}
+COMMANDS = {
+    "dedupe": ("dedupe", "--all", "--collection", "news", "--min-file-saving", "0"),
+    "purge": ("crawl", "purge", "c1", "--references", "promote"),
+}
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_it_alone_holds_stays(scene: Scene, way: str) -> None:
     """The older generation, which would have it, was dropped."""
-    act, crawl, number = WAYS[way]
+    act, crawl, number, step = WAYS[way]
     if way == "purge":
         scene.dedupe()
         drop = ("generations", "--collection", "news", "--drop", "--grace", "0")
         assert call(*drop, "--store", scene.folder / "store").exit_code == 0
-    assert in_child(lambda: in_scene(act)(scene.folder, kill_after("checked"))) == KILLED
+    assert in_child(lambda: in_scene(act)(scene.folder, kill_after(step))) == KILLED
     assert len(_aside(scene)) == 1
     before = _everywhere(scene)
     _rot(scene, crawl, number)
     assert _everywhere(scene) == before, "the aside has it"
     store = ("--store", scene.folder / "store")
-    command = {
-        "dedupe": ("dedupe", "--all", "--collection", "news", "--min-file-saving", "0"),
-        "purge": ("crawl", "purge", "c1", "--references", "promote"),
-    }[way]
+    command = COMMANDS[way]
     for _ in range(2):
         done = call(*command, *store)
         assert done.exit_code == 3, done
@@ -84,12 +95,25 @@ def test_what_it_alone_holds_stays(scene: Scene, way: str) -> None:
     assert _everywhere(scene) == before
 
 
-@pytest.mark.parametrize("way", WAYS)
+def test_what_tasks_wrote_stays_where_it_alone_is_whole(scene: Scene) -> None:
+    by_tasks = in_scene(_dedupe_by_tasks)
+    assert in_child(lambda: by_tasks(scene.folder, kill_after("wave written"))) == KILLED
+    before = _everywhere(scene)
+    _rot(scene, 2, 1)
+    assert _everywhere(scene) == before, "the folder of the tasks has it"
+    for _ in range(2):
+        messages = [str(problem) for problem in scene.dedupe().problems]
+        assert any("a process that died was writing" in message for message in messages)
+        assert _everywhere(scene) == before
+
+
+@pytest.mark.parametrize("way", [*WAYS, "dedupe by tasks"])
 def test_what_is_whole_elsewhere_goes(scene: Scene, way: str) -> None:
-    act, _, _ = WAYS[way]
+    by_tasks = (_dedupe_by_tasks, 2, 1, "wave written")
+    act, _, _, step = WAYS.get(way, by_tasks)
     if way == "purge":
         scene.dedupe()
-    assert in_child(lambda: in_scene(act)(scene.folder, kill_after("checked"))) == KILLED
+    assert in_child(lambda: in_scene(act)(scene.folder, kill_after(step))) == KILLED
     assert len(_aside(scene)) == 1
     with make_scene(scene.folder, ()) as again:
         act(again, lambda step: None)

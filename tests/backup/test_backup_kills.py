@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -19,9 +20,11 @@ from fsck_here import fsck_lines
 from killing import KILLED, deaths, in_child, kill_at
 from purged import purger
 from scenes import At, Scene, in_scene, make_scene, write_crawl
+from store_chain import call
 
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.local.store import LocalArchiveStore
+from pinakes.backup.embedded import restoring_alone
 from pinakes.backup.verifying import verify_backup
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.deletion.crawl_removal import Remover
@@ -274,6 +277,33 @@ def test_what_a_restoring_had_published_when_it_died_is_not_left_aside(
     aside.write_bytes(b"a report")
     restore(tmp_path / "backup", new)
     assert not aside.exists()
+
+
+def test_rows_that_rotted_while_a_restoring_was_dead_are_copied_again(
+    prepared: Path, tmp_path: Path
+) -> None:
+    with opened(prepared) as scene:
+        rows = cells(prepared / "store" / "rows.sqlite")
+        back_up(scene, tmp_path / "backup")
+    new = tmp_path / "new"
+    assert in_child(lambda: restore(tmp_path / "backup", new, at=kill_at(4))) == KILLED
+    with closing(sqlite3.connect(new / "store" / "rows.sqlite.restoring")) as database, database:
+        rotten = "UPDATE captures SET value = ? WHERE col = ?"
+        assert database.execute(rotten, (b"{}", b"m:capture")).rowcount
+    restore(tmp_path / "backup", new)
+    assert cells(new / "store" / "rows.sqlite") == rows
+
+
+def test_two_do_not_restore_into_one_folder(prepared: Path, tmp_path: Path) -> None:
+    with opened(prepared) as scene:
+        back_up(scene, tmp_path / "backup")
+    command = ("restore-backup", tmp_path / "backup", "--store", tmp_path / "new")
+    with restoring_alone(tmp_path / "new"):
+        refused = call(*command)
+    assert refused.exit_code == 3, refused
+    assert "another process is restoring here" in refused.err
+    assert list((tmp_path / "new").iterdir()) == []
+    assert call(*command).exit_code == 0
 
 
 def test_another_backup_of_another_restoring_is_not_mixed_in(

@@ -342,6 +342,9 @@ class ArchiveStoreContract:
             put_file(others, f"_written/{name}", name.encode())
         assert self.names(store) == []
         assert self.names(store, ASIDE) == [f"{ASIDE}/run-1"]
+        inner = [f"{ASIDE}/run-1/_written/{name}" for name in ("b", "é/a")]
+        assert self.names(store, f"{ASIDE}/run-1") == inner
+        assert self.names(store, f"{ASIDE}/run-2") == []
         store.publish_from("run-1", "_written/é/a", "crawl/a")
         with store.open("crawl/a") as file:
             assert file.read() == "é/a".encode()

@@ -15,14 +15,15 @@ from itertools import islice
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.captures import get_captures, place_captures
 from pinakes.catalog.file_records import iter_sidecar, name_of, read_generations
-from pinakes.catalog.file_rows import FileEntry, Held, leave_claim, read_entry
+from pinakes.catalog.file_rows import FileEntry, Held, leave_claim, read_entries, read_entry
 from pinakes.catalog.payloads import UNSOUND, open_body
 from pinakes.catalog.revisit_targets import FULL
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.stored_bytes import how_bytes_differ
-from pinakes.errors import DigestMismatch, PinakesError, UnresolvedReference
+from pinakes.errors import ONE_FILE_ONLY, DigestMismatch, PinakesError, UnresolvedReference
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 
 from .generations import COPY, REWRITTEN, SIDECAR, aside_token
@@ -59,6 +60,36 @@ def clear_dead_asides(rows: RowStore, archive: ArchiveStore, held: Held) -> Held
     for name in dead_asides(held):
         archive.delete(name)
     return replace(held, claim=replace(held.claim, dead=()))
+
+
+def clear_task_folder(rows: RowStore, archive: ArchiveStore, act: str) -> Iterator[PinakesError]:
+    """Delete what tasks of an act have written, and it has not taken; draw all.
+
+    What the store has of each file is read first, as for `clear_dead_asides`; why not, where it is
+    damaged: then nothing is deleted.
+    """
+    folder = f"{ASIDE}/{act}"
+    damaged: set[str] = set()
+    for stored in archive.list(folder):
+        for entry in _entries_named(rows, stored.name.removeprefix(f"{folder}/")):
+            if entry.archive_file in damaged:
+                continue
+            try:
+                _require_whole(rows, archive, entry)
+            except ONE_FILE_ONLY as problem:
+                damaged.add(entry.archive_file)
+                yield problem
+    if not damaged:
+        archive.delete(folder)
+
+
+def _entries_named(rows: RowStore, path: str) -> Iterator[FileEntry]:
+    """The files of the store whose next generation may be at this path."""
+    parts = path.split("/")
+    ends = ("/".join(parts[start:]) for start in range(1, len(parts)))
+    names = [generation_of(end).archive_file for end in ends]
+    found = read_entries(rows, names).values()
+    return (entry for entry in found if entry.state is not None)
 
 
 def _require_whole(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> None:

@@ -6,6 +6,7 @@ What tasks write is stored in the act's folder aside until the act publishes it:
 
     .landing/ACT/WAVE/…         what one wave of files came to
 
+What it has not taken stays until the act ends: `clear_task_folder`.
 Before the note nothing is there but what is stored aside; after it the same act confirms and takes
 what is left of the wave, no matter how the act died.
 """
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_records import read_current, require_as_stored
 from pinakes.catalog.file_rows import Held, read_entry
 from pinakes.catalog.sidecar import sidecar_name
@@ -205,7 +206,6 @@ class Waves(Generic[Task, Made, Report]):
         if self.notes is not None:
             self.notes.forget_wave()
         self.act.at("wave committed")
-        self.act.archive.delete(f"{ASIDE}/{self.act.name}")
 
     def _each_once(self, wave: str, missing: set[str]) -> Iterator[FileOutcome[Made]]:
         """What the wave came to; each of its files is taken off `missing`."""

@@ -14,7 +14,7 @@ from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.backup.cluster_places import ClusterPlaces
 from pinakes.backup.contents import FileLine
-from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots
+from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots, restoring_alone
 from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.port import RowsRestorer, Snapshots
 from pinakes.backup.restoring import BackupRestoring, RestoreReport
@@ -155,7 +155,8 @@ def _open_restorer(configuration: Configuration) -> Iterator[RowsRestorer]:
     """Who makes the rows of an empty store."""
     schema = schema_of(configuration)
     if configuration.profile == "embedded":
-        yield EmbeddedRestorer(folder=configuration.store, schema=schema, token=uuid4().hex)
+        with restoring_alone(configuration.store):
+            yield EmbeddedRestorer(folder=configuration.store, schema=schema, token=uuid4().hex)
         return
     from pinakes.backup.cluster_restorer import ClusterRestorer
 

@@ -152,6 +152,6 @@ class ArchiveStore(ArchiveReader, Protocol):
         """Yield the published files below a folder, sorted by name, lazily.
 
         The prefix `ASIDE` yields unpublished files and leftovers of dead writers; a folder of
-        files counts as one.
+        files counts as one.  The prefix `ASIDE/token` yields the files of such a folder.
         """
         ...

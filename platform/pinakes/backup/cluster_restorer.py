@@ -19,6 +19,7 @@ from pinakes.hbase_schema.tables import Schema
 from pinakes.row_store.hbase.calls import HBaseCalls
 from pinakes.row_store.hbase.store import HBaseRowStore
 from pinakes.row_store.hbase.wire import rows_interface
+from pinakes.row_store.port import RowStore
 
 from .cluster_places import TABLES, ClusterPlaces
 from .cluster_snapshots import RESTORING
@@ -70,7 +71,12 @@ class ClusterRestorer:
             found = {name.decode() for name in calls.call(lambda c: c.getTableNames())}
         return sorted(found & {self._places.table(name) for name in TABLES})
 
-    def restore(self, backup: ArchiveStore, lines: Sequence[FileLine]) -> None:
+    def restore(
+        self,
+        backup: ArchiveStore,
+        lines: Sequence[FileLine],
+        require_ours: Callable[[RowStore], None],  # steps name their backup
+    ) -> None:
         prefix = f"{ROWS}/"
         rows = [line for line in lines if line.name.startswith(prefix)]
         act = _act_of(rows)

@@ -11,10 +11,11 @@ the store stays pinned until that is done.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from pinakes.archive_store.local.whole_files import put_in_place
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.tables import Schema
+from pinakes.row_store.port import RowStore
 from pinakes.row_store.sqlite.admin import EmbeddedSchemaAdmin
 from pinakes.row_store.sqlite.backup import copy_rows
 from pinakes.row_store.sqlite.store import EmbeddedRowStore
@@ -113,6 +115,24 @@ class EmbeddedSnapshots:
             shutil.rmtree(part, ignore_errors=True)
 
 
+@contextmanager
+def restoring_alone(folder: Path) -> Iterator[None]:
+    """Hold a folder, which is made, against every other process that restores into it.
+
+    Raises Conflict where one does.
+    """
+    make_folder(folder)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Conflict("another process is restoring here", file=str(folder)) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedRestorer:
     """`RowsRestorer` of a store in a folder, which is invisible until it finishes."""
@@ -137,9 +157,18 @@ class EmbeddedRestorer:
                 file=str(self.folder),
             )
 
-    def restore(self, backup: ArchiveStore, lines: Sequence[FileLine]) -> None:
+    def restore(
+        self,
+        backup: ArchiveStore,
+        lines: Sequence[FileLine],
+        require_ours: Callable[[RowStore], None],
+    ) -> None:
+        # Copied again: rows that a restoring had begun to settle cannot be compared.
         if self._aside.exists():
-            return
+            with closing(self.open()) as rows:
+                require_ours(rows)
+            for log in ("wal", "shm"):
+                self._aside.with_name(f"{self._aside.name}-{log}").unlink(missing_ok=True)
         here = LocalArchiveStore(self.folder)
         [line] = [line for line in lines if line.name == f"{ROWS}/{ROWS_FILE}"]
         copy_listed(backup, line, here, self._aside.name, token=self.token)

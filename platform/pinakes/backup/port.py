@@ -60,8 +60,17 @@ class RowsRestorer(Protocol):
         """Raise ConfigError unless the store is empty, or has an unfinished restore."""
         ...
 
-    def restore(self, backup: ArchiveStore, lines: Sequence[FileLine]) -> None:
-        """Restore the rows, hidden if the profile supports it.  Idempotent."""
+    def restore(
+        self,
+        backup: ArchiveStore,
+        lines: Sequence[FileLine],
+        require_ours: Callable[[RowStore], None],
+    ) -> None:
+        """Restore the rows, hidden if the profile supports it.  Idempotent.
+
+        `require_ours(rows)` raises where rows that a call which died has left are of another
+        backup.
+        """
         ...
 
     def open(self) -> RowStore:

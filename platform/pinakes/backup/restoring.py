@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pinakes.archive_store.local.store import LocalArchiveStore
@@ -93,7 +94,7 @@ class BackupRestoring:
         report = RestoreReport(facts)
         self._restorer.require_empty()
         crawls = list(iter_crawls(self._backup, lines))
-        self._restorer.restore(self._backup, lines)
+        self._restorer.restore(self._backup, lines, partial(self._require_ours, facts))
         self._at("rows restored")
         rows = self._restorer.open()
         try:
@@ -131,11 +132,9 @@ class BackupRestoring:
 
     def _begin(self, rows: RowStore, facts: BackupFacts) -> str:
         """Record in the rows which backup they are from; return the name of this restore."""
-        run = f"{VERB}-{facts.act}"
+        run = _run_of(facts)
+        self._require_ours(facts, rows)
         if read_run(rows, run) is None:
-            # In the rows of a backup, its run is running; in no others.
-            if read_run(rows, facts.act) is None or has_ended(rows, facts.act):
-                raise ConfigError("the rows here are from another backup", file=self._place)
             put_run(
                 rows,
                 run,
@@ -148,6 +147,13 @@ class BackupRestoring:
             )
         self._at("begun")
         return run
+
+    def _require_ours(self, facts: BackupFacts, rows: RowStore) -> None:
+        """Raise ConfigError for rows that are not from this backup."""
+        # In the rows of a backup, its run is running; in no others.
+        is_begun = read_run(rows, _run_of(facts)) is not None
+        if not is_begun and (read_run(rows, facts.act) is None or has_ended(rows, facts.act)):
+            raise ConfigError("the rows here are from another backup", file=self._place)
 
     # --- files
 
@@ -188,6 +194,11 @@ class BackupRestoring:
             if line.name.startswith(prefix):
                 copy_listed(self._backup, line, runs, name, token=VERB)
         _drop_asides(runs)
+
+
+def _run_of(facts: BackupFacts) -> str:
+    """The name of the restoring of a backup."""
+    return f"{VERB}-{facts.act}"
 
 
 def _drop_asides(archive: ArchiveStore) -> None:

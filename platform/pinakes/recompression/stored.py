@@ -18,11 +18,12 @@ from functools import partial
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
+from pinakes.acts.dead_writers import clear_task_folder
 from pinakes.acts.generations import At, Check, Contents, InAnotherForm, unwatched
 from pinakes.acts.many_files import AsItIs, FileResult, iter_batches, rewrite_file
 from pinakes.acts.waves import Tasks, Waves, WrittenFile, take_file
 from pinakes.archive_store.names import check_file_name
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_records import possible_names, read_current, require_as_stored
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim, scan_entries
 from pinakes.catalog.sidecar import sidecar_name
@@ -149,6 +150,8 @@ class StoredRecompressor:
                 yield changed.report
                 self.at("file done")
             yield from left
+            if tasks is not None:
+                yield from clear_task_folder(self.rows, self.archive, act.name)
 
     def _changed(
         self,
@@ -183,7 +186,7 @@ class StoredRecompressor:
     def _take_back_left(self, act: Act) -> Iterator[PinakesError]:
         """Take back what an act that died had published, in any form, and not made current;
         delete what its tasks have written."""
-        self.archive.delete(f"{ASIDE}/{act.name}")
+        yield from clear_task_folder(self.rows, self.archive, act.name)
         for entry in scan_entries(self.rows):
             facts = entry.facts
             if facts is None or facts.collection != act.collection:

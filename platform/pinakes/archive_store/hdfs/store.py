@@ -118,7 +118,7 @@ class HdfsArchiveStore:
             for token, size in folder_sizes(self._calls, f"{root}/{ASIDE}"):
                 yield PublishedFile(f"{ASIDE}/{token}", size)
             return
-        below = prefix if prefix in ("", QUARANTINE) else check_stored_name(prefix)
+        below = prefix if prefix in ("", QUARANTINE) else check_place(prefix)
         folder = f"{root}/{below}".rstrip("/")
         for name, size in walk_files(self._calls, folder, f"{prefix}/" if prefix else ""):
             yield PublishedFile(name, size)

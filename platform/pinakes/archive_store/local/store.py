@@ -190,7 +190,7 @@ class LocalArchiveStore:
         if prefix == ASIDE:
             yield from self._list_aside()
             return
-        folder = self.folder / (prefix if prefix in ("", QUARANTINE) else check_stored_name(prefix))
+        folder = self.folder / (prefix if prefix in ("", QUARANTINE) else check_place(prefix))
         inside = f"{prefix}/" if prefix else ""
         if folder.is_dir():
             with translated(prefix or os.fspath(self.folder)):

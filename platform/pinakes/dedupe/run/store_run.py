@@ -21,7 +21,8 @@ from pathlib import Path
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.acts.dead_writers import clear_task_folder
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_rows import FileEntry, put_first_decisions
 from pinakes.catalog.run_rows import STOPPED, has_ended
 from pinakes.catalog.unknown_files import require_collection_known
@@ -230,7 +231,7 @@ class StoreRun:
         )
         run.rewrite(originals, self._doing, self._tasks)
         # What tasks wrote and this run, or the one that died before it, has not published.
-        archive.delete(f"{ASIDE}/{self._act.name}")
+        report.problems += clear_task_folder(self._act.rows, archive, self._act.name)
         if self._last_drop is not None:
             report.problems += drop_each(self._last_drop, self._entries_now())
         report.problems += room.problems
