@@ -103,6 +103,22 @@ def test_a_damaged_file_is_copied_and_told_of(lived: Scene, tmp_path: Path) -> N
         assert [line.split(":")[1] for line in fsck_lines(new)] == [" checksum"]
 
 
+@pytest.mark.parametrize("how", ["flipped", "cut", "of another file"])
+def test_a_damaged_sidecar_is_copied_and_named(lived: Scene, tmp_path: Path, how: str) -> None:
+    name = sidecar_name("c1/part-0.warc.gz")
+    path = lived.archive.path_of(name)
+    data = path.read_bytes()
+    changed = {
+        "flipped": data[:100] + bytes([data[100] ^ 1]) + data[101:],
+        "cut": data[:-20],
+        "of another file": path.with_name(sidecar_name("part-1.warc.gz")).read_bytes(),
+    }
+    path.write_bytes(changed[how])
+    [problem] = back_up(lived, tmp_path / "backup").problems
+    assert problem.file == name
+    assert (tmp_path / "backup" / "archive" / name).read_bytes() == changed[how]
+
+
 def test_a_file_that_is_replaced_again_and_again_meanwhile_is_no_problem(
     lived: Scene, tmp_path: Path
 ) -> None:

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore, PublishedFile
 from pinakes.catalog.dropped import act_that_dropped, is_withdrawal, put_back_words
-from pinakes.catalog.file_records import read_generations
+from pinakes.catalog.file_records import iter_sidecar, read_generations, sidecar_of
 from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
 from pinakes.catalog.kept_dictionaries import NOT_AS_NAMED, parse_kept_name
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.catalog.stored_bytes import how_bytes_differ
-from pinakes.errors import DigestMismatch, InputRefused, PinakesError
+from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, PinakesError
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
@@ -29,7 +29,7 @@ _Version = tuple[GenerationFacts, int]
 
 
 def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMismatch | None:
-    """What is wrong with an archive file; None if it is right, or cannot be judged.
+    """What is wrong with an archive file, no sidecar; None if it is right, or cannot be judged.
 
     Rows change while files are copied: a file may have been removed since, and another may have
     its name.  So every kept version is compared; if all are later than the snapshot, the rows no
@@ -37,8 +37,6 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
     made current yet.  The backup's own rows do, for fsck in the restored store.  One
     round trip, and two more where a file differs.
     """
-    if line.name.endswith(SIDECAR):
-        return None
     kept = parse_kept_name(line.name)
     if kept is not None:
         is_as_named = line.sha256.startswith(kept.sha256_start)
@@ -60,6 +58,23 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
         "its SHA-256 differs from the catalogue's; copied as it is: see `pinakes fsck`",
         file=line.name,
     )
+
+
+def sidecar_problem(held: ArchiveReader, name: str) -> DigestMismatch | None:
+    """What is wrong with a sidecar of the snapshot, read whole; None for one that lists records,
+    and says that they are of its file."""
+    file = name.removesuffix(SIDECAR)
+    try:
+        of = sidecar_of(held, file)
+        for _ in iter_sidecar(held, file):
+            pass
+    except MalformedRecord as problem:
+        why = problem.message
+    else:
+        if of is None or of.file == file:
+            return None
+        why = "the sidecar is that of another file"
+    return DigestMismatch(f"{why}; copied as it is: `pinakes fsck --repair` rebuilds it", file=name)
 
 
 def iter_missing(

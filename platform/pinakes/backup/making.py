@@ -52,6 +52,7 @@ from .known_sums import (
     iter_missing,
     problem_of,
     put_back,
+    sidecar_problem,
 )
 from .pinned import Pinned
 from .port import Snapshots
@@ -265,7 +266,10 @@ class BackupMaker:
             at=self._at,
         ):
             stored = line._replace(name=line.name.partition("/")[2])
-            problem = problem_of(self._rows, stored, begun.watermark_ms)
+            if stored.name.endswith(SIDECAR):
+                problem = sidecar_problem(archive, stored.name)
+            else:
+                problem = problem_of(self._rows, stored, begun.watermark_ms)
             if problem is not None:
                 report.problems.append(problem)
             yield line
