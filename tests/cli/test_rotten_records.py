@@ -92,6 +92,43 @@ def test_no_rotten_body_is_given_out(
     assert rotting.call(capfdbinary, *argv) == (Exit.DONE, BODY)
 
 
+@pytest.mark.parametrize("what", ["--record", "--headers"])
+def test_no_rotten_head_is_given_out(
+    what: str, rotting: Rotting, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Where no checksum of a compression covers it, by the whole file."""
+    key = next(iter(scan_captures_of(rotting.store.rows, urlkey(URI)))).key.decode()
+    whole = rotting.file.read_bytes()
+    for named in (key, f"one/{rotting.file.name}:0"):
+        good = rotting.call(capfdbinary, "cat", named, what)
+        assert good[0] == Exit.DONE
+        assert good[1].startswith(b"WARC/1.")
+        for rotten in flips(whole, 16):
+            rotting.file.write_bytes(rotten)
+            assert rotting.call(capfdbinary, "cat", named, what) in (good, (Exit.SOME_FAILED, b""))
+        rotting.file.write_bytes(whole)
+
+
+def test_unpack_and_filter_give_out_no_rotten_head(
+    rotting: Rotting, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    whole = rotting.file.read_bytes()
+    for number, rotten in enumerate(flips(whole, 16)):
+        rotting.file.write_bytes(rotten)
+        unpacked, filtered = tmp_path / f"out-{number}", tmp_path / f"out-{number}.warc"
+        for argv in (
+            ["unpack", "one", "--records", "-o", unpacked],
+            ["filter", "one", "-o", filtered],
+        ):
+            code, _ = rotting.call(capfdbinary, *argv)
+            given = [path for path in (*unpacked.rglob("*.warc*"), filtered) if path.is_file()]
+            for path in given:
+                data = path.read_bytes()
+                record = gzip.decompress(data) if path.suffix == ".gz" else data
+                assert record[: len(rotting.record)] == rotting.record
+            assert code == Exit.SOME_FAILED or given
+
+
 def test_raw_gives_what_is_stored(
     rotting: Rotting, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -270,5 +307,5 @@ def test_a_revisit_of_ours_refers_to_what_it_was_written_with(
             if capture.facts.archive_file == "c2/part-1.warc.gz"
         ]
         capfdbinary.readouterr()
-        codes = [main(["cat", key, *words]) for key in keys]
+        codes = [main(["cat", key, "--payload", *words]) for key in keys]
         assert sorted(codes) == [Exit.DONE] * (len(keys) - 1) + [Exit.SOME_FAILED]

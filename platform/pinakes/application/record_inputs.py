@@ -70,6 +70,8 @@ class RecordInputs:
         self._open_stores = open_stores
         self._stack = ExitStack()
         self._opened: Stores | None = None
+        self._judge: StoredJudge | None = None
+        """Of the file that is being read: it is hashed once."""
 
     def __enter__(self) -> RecordInputs:
         self._stack.enter_context(self._given)
@@ -125,12 +127,18 @@ class RecordInputs:
         for crawl in crawls:
             yield from stored_files(stores.rows, crawl.crawl)
 
-    def require_as_landed(self, file: InputFile, source: Source, record: Record) -> None:
+    def require_as_landed(
+        self, file: InputFile, source: Source, record: Record, *, head: bool
+    ) -> None:
         """Raise DigestMismatch where a record of the store has other bytes than it had; of a file
-        that is in no store nothing is known."""
-        if not isinstance(file, str):
-            judge = StoredJudge(self.stores.rows, self.stores.archive, source.name)
-            judge.require_sound(source, record)
+        that is in no store nothing is known.  `head`: its header is given out, too."""
+        if isinstance(file, str):
+            return
+        if self._judge is None or self._judge.name != source.name:
+            self._judge = StoredJudge(self.stores.rows, self.stores.archive, source.name)
+        self._judge.require_sound(source, record)
+        if head:
+            self._judge.require_as_written(source, record)
 
     def entries(self, file: InputFile, selection: Selection | None = None) -> Iterator[Entry]:
         """The records of a file that are selected, in order; None: all."""

@@ -107,8 +107,11 @@ def key_at(stores: Stores, named: bytes | RecordPlace) -> bytes | RecordPlace:
 
 
 @contextmanager
-def open_at(stores: Stores, place: RecordPlace, *, raw: bool) -> Iterator[Record]:
-    """The record at a place of the store; `raw`: whether or not it is as it landed.
+def open_at(
+    stores: Stores, place: RecordPlace, *, raw: bool, head: bool = False
+) -> Iterator[Record]:
+    """The record at a place of the store; `raw`: whether or not it is as it landed; `head`: as
+    `open_record`.
 
     Raises:
         InputRefused: what is there was withdrawn, or there is no such file.
@@ -117,7 +120,8 @@ def open_at(stores: Stores, place: RecordPlace, *, raw: bool) -> Iterator[Record
     """
     require_none_at(stores.rows, stores.archive, place.file, place.offset, place.inside)
     location = Location(offset=place.offset, length=0, inner_offset=place.inside)
-    with open_record(stores.archive, place.file, location, rows=stores.rows, raw=raw) as record:
+    archive, rows = stores.archive, stores.rows
+    with open_record(archive, place.file, location, rows=rows, raw=raw, head=head) as record:
         yield record
 
 
@@ -131,14 +135,17 @@ def open_stored(
         place = named._replace(file=name_in_store(stores.rows, stores.archive, named.file))
         key = capture_at(stores.archive, *place) if body else None
         if key is None:
-            with open_at(stores, place, raw=raw) as record:
+            with open_at(stores, place, raw=raw, head=not body) as record:
                 yield record
             return
         named = key
     placed = read_placed(stores, named)
-    with (open_body if body else open_placed)(
-        stores.rows, stores.archive, placed, raw=raw
-    ) as record:
+    rows, archive = stores.rows, stores.archive
+    if body:
+        opened = open_body(rows, archive, placed, raw=raw)
+    else:
+        opened = open_placed(rows, archive, placed, raw=raw, head=True)
+    with opened as record:
         yield record
 
 

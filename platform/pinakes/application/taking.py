@@ -123,7 +123,7 @@ class RecordFilter:
     ) -> None:
         try:
             require_whole(source, record)
-            self._inputs.require_as_landed(file, source, record)
+            self._inputs.require_as_landed(file, source, record, head=True)
             if taker is not None:
                 taker.take(source, record)
         except (MalformedRecord, DigestMismatch) as problem:
@@ -178,6 +178,7 @@ class Unpacker:
         self._folder = folder
         self._stored = stored
         self._raw = raw
+        self._records = records
         self._put = self._put_record if records else self._put_body
         self._on_put = on_put
 
@@ -236,7 +237,7 @@ class Unpacker:
         require_undamaged(source, record)
         if isinstance(file, str):
             require_sound(source, record)
-        self._inputs.require_as_landed(file, source, record)
+        self._inputs.require_as_landed(file, source, record, head=self._records)
 
     def _put_decoded(self, path: str, source: Source, record: Record, time: str | None) -> PutFile:
         """The body decoded; as it is stored, under another name, where it cannot be."""

@@ -53,12 +53,14 @@ def open_record(
     landed: CaptureFacts | None = None,
     rows: RowStore | None = None,
     raw: bool = False,
+    head: bool = False,
 ) -> Iterator[Record]:
     """The record at a location in a stored file, to give it out; read it within the `with`.
 
     Its bytes are compared with what is known of them before any is given (`sound_records`): with
     the facts of the capture, `landed` or those that `rows` have of this place.  Not at all if
-    `raw`.
+    `raw`.  `head`: its header and HTTP head are given out, too; then all of a file that is not
+    compressed is read.
 
     Raises:
         InputRefused: the file does not exist.
@@ -73,6 +75,8 @@ def open_record(
             raise MalformedRecord("no record begins here", file=file, offset=location.offset)
         if not raw:
             _require_sound(source, record, archive, rows, landed)
+            if head and rows is not None:
+                StoredJudge(rows, archive, file).require_as_written(source, record)
         yield record
 
 
@@ -95,18 +99,23 @@ def _require_sound(
 
 @contextmanager
 def open_placed(
-    rows: RowStore, archive: ArchiveReader, placed: Placed, *, raw: bool = False
+    rows: RowStore,
+    archive: ArchiveReader,
+    placed: Placed,
+    *,
+    raw: bool = False,
+    head: bool = False,
 ) -> Iterator[Record]:
     """The record of a capture, also if its file moved to another generation in the meantime.
 
-    Raises as `open_record`.
+    `head`, and what it raises, as `open_record`.
     """
     require_visible(rows, placed.entry.archive_file)
     if archive.size(placed.file) is None:
         placed = next(place_captures(rows, [placed.capture]), placed)
     facts = placed.capture.facts
     with open_record(
-        archive, placed.file, placed.location, landed=facts, rows=rows, raw=raw
+        archive, placed.file, placed.location, landed=facts, rows=rows, raw=raw, head=head
     ) as record:
         if not raw:
             judge = StoredJudge(rows, archive, placed.file)

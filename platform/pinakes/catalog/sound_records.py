@@ -134,7 +134,7 @@ class StoredJudge:
         """`name` is that of the stored file."""
         self._rows = rows
         self._archive = archive
-        self._name = name
+        self.name = name
         self._as_written: bool | None = None
         self._hashing = threading.Lock()
 
@@ -149,11 +149,23 @@ class StoredJudge:
             capture = self._by_row(record) or self._by_sidecar(record)
             if capture is None and not self.is_as_written():
                 why = "damaged: no such capture landed here, and the file is not as it was written"
-                raise DigestMismatch(why, file=self._name, offset=record.offset)
+                raise DigestMismatch(why, file=self.name, offset=record.offset)
         landed = capture.facts if capture is not None else None
         require_sound(source, record, landed=landed, is_file_as_written=self.is_as_written)
         if capture is not None:
             self.require_refers_as_noted(record, capture)
+
+    def require_as_written(self, source: Source, record: Record) -> None:
+        """Raise DigestMismatch unless all bytes of a record are those that were written, its header
+        too: for what gives them out.
+
+        What no checksum of its compression covers is as sure as the whole file.
+        """
+        if not _is_covered(source, record) and not self.is_as_written():
+            why = (
+                "its file has not the SHA-256 that is on record, and nothing else covers its header"
+            )
+            raise DigestMismatch(f"damaged: {why}", file=self.name, offset=record.offset)
 
     def require_refers_as_noted(self, record: Record, capture: CaptureRow) -> None:
         """Raise DigestMismatch for a revisit that we wrote, and that does not refer to what its
@@ -167,7 +179,7 @@ class StoredJudge:
         noted = (mark.refers_to_target_uri, mark.refers_to_date, mark.refers_to_id)
         if record.header.refers_to() != noted and not self.is_as_written():
             why = "damaged: it does not refer to the original that it was written with"
-            raise DigestMismatch(why, file=self._name, offset=record.offset)
+            raise DigestMismatch(why, file=self.name, offset=record.offset)
 
     def is_as_written(self) -> bool:
         """Whether the file has the SHA-256 that the catalogue has of it.
@@ -176,14 +188,14 @@ class StoredJudge:
         """
         with self._hashing:
             if self._as_written is None:
-                generation = find_generation(self._rows, self._name)
-                with self._archive.open(self._name) as file:
-                    found = Source(file, name=self._name).sha256()
+                generation = find_generation(self._rows, self.name)
+                with self._archive.open(self.name) as file:
+                    found = Source(file, name=self.name).sha256()
                 self._as_written = generation is not None and found == generation.sha256
             return self._as_written
 
     def _by_row(self, record: Record) -> CaptureRow | None:
-        file = generation_of(self._name)
+        file = generation_of(self.name)
         uri, date = record.target_uri or "", record.date
         time = format_17(date) if date is not None else UNREADABLE_TIME
         within = prefix_range(b"%b %b " % (encode_urlkey(urlkey(uri)), time.encode("ascii")))
@@ -194,13 +206,13 @@ class StoredJudge:
             place = capture.locations.get(file.number)
             if place is not None and is_at_place(record, place.offset, place.inner_offset):
                 if capture.withdrawal is not None:
-                    raise withdrawn_at(self._name, record.offset)
+                    raise withdrawn_at(self.name, record.offset)
                 return capture
         return None
 
     def _by_sidecar(self, record: Record) -> CaptureRow | None:
         try:
-            rows = sidecar_rows_at(self._archive, self._name, record.offset)
+            rows = sidecar_rows_at(self._archive, self.name, record.offset)
         except (InputRefused, MalformedRecord):
             return None
         keys = [
@@ -209,7 +221,7 @@ class StoredJudge:
             if row.row_key is not None and is_at_place(record, row.offset, row.inner_offset)
         ]
         # Of a sidecar that was put next to another file, too.
-        file = generation_of(self._name).archive_file
+        file = generation_of(self.name).archive_file
         captures = get_captures(self._rows, keys).values()
         return next((one for one in captures if one.facts.archive_file == file), None)
 

@@ -96,7 +96,14 @@ class FullRecords:
     def replacements(self, source: Source) -> Iterator[Replacement]:
         """The revisits as full records, in order of offset."""
         return self._replaced.noted(
-            restorations(source, self._originals, self._files, self._count, foreign=self._foreign)
+            restorations(
+                source,
+                self._originals,
+                self._files,
+                self._count,
+                foreign=self._foreign,
+                on_damage=self._count.problems.append,
+            )
         )
 
     def check(self, before: Source, after: Source) -> None:

@@ -8,7 +8,7 @@ lines are kept in a field (`warc.changed_revisit`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -30,6 +30,7 @@ from pinakes.errors import (
     UnresolvedReference,
     at_place,
 )
+from pinakes.index.not_whole import iter_naming
 from pinakes.rewrite.replace import Replacement, bytes_behind, replacement_of
 from pinakes.warc.changed_revisit import (
     CHANGED_FIELD,
@@ -40,7 +41,7 @@ from pinakes.warc.changed_revisit import (
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.rebuilding import full_record_pieces, gives_back
-from pinakes.warc.record import Record
+from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.revisit import Unwritable, is_ours
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
@@ -118,17 +119,20 @@ def restorations(
     only: Container[tuple[int, int]] | None = None,
     *,
     foreign: bool = False,
+    on_damage: Callable[[MalformedRecord], object] = lambda problem: None,
 ) -> Iterator[Replacement]:
     """Yield each revisit of ours as the full record it was, in order of offset.
 
     A revisit written by others is left, unless `foreign`: what it replaced was never recorded.
-    `only` names those to restore, by offset and inner offset.
+    `only` names those to restore, by offset and inner offset.  `on_damage` gets what is damaged,
+    which is copied as it is.
     """
     work = _Restorations(originals, files, foreign)
     shared = -1
-    for record in iter_records(source, digests=()):
+    for record in iter_naming(iter_records(source, digests=()), source.name, on_damage):
         if not isinstance(record, Record):
             count.left["unreadable"] += 1
+            on_damage(_copied_as_it_is(record, source.name))
             continue
         if record.type != "revisit" and not _was_filled(record):
             continue
@@ -150,6 +154,11 @@ def restorations(
             pieces = work.restored(source.name, record, count)
             if pieces is not None:
                 yield replacement_of(source, record, pieces, behind=bytes_behind(source, record))
+
+
+def _copied_as_it_is(stretch: DamagedStretch, file: str) -> MalformedRecord:
+    what = f"{stretch.reason}: {stretch.end - stretch.offset} bytes are copied as they are"
+    return MalformedRecord(what, file=file, offset=stretch.offset)
 
 
 def _was_filled(record: Record) -> bool:
