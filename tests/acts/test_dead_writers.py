@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from killing import KILLED, in_child, kill_after
 from purged import capture, land, paths_now, purge
+from recompressed import recompress
 from scenes import Scene, in_scene, make_scene
 from store_chain import call
 from whole_payloads import flip, payloads_of
@@ -118,3 +119,15 @@ def test_what_is_whole_elsewhere_goes(scene: Scene, way: str) -> None:
     with make_scene(scene.folder, ()) as again:
         act(again, lambda step: None)
     assert _aside(scene) == []
+
+
+def test_what_tasks_had_recompressed_stays_where_it_alone_is_whole(scene: Scene) -> None:
+    def die(scene: Scene, at: At) -> None:
+        recompress(scene, "plain", "c2", runner="here", at=at)
+
+    assert in_child(lambda: in_scene(die)(scene.folder, kill_after("wave written"))) == KILLED
+    _rot(scene, 2, 1)
+    messages = [str(result) for result in recompress(scene, "plain", "c2")]
+    assert any("a process that died was writing" in message for message in messages), messages
+    left = [one.name for one in scene.archive.list(ASIDE)]
+    assert [name.partition("-")[0] for name in left] == [f"{ASIDE}/zstd"]
