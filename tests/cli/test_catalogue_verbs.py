@@ -197,12 +197,18 @@ def test_a_crawl_is_listed_shown_counted_committed_and_removed(
     refused = call("crawl", "remove", "one")
     assert refused.code == 3
     assert "two/t.warc.gz: [" in refused.err
-    assert call("crawl", "cancel", "two").code == 0
+    by_its_old_name = call("crawl", "cancel", "two")
+    assert by_its_old_name.code == 0
+    assert by_its_old_name.err == "`pinakes crawl cancel` is `pinakes crawl remove` now\n"
     assert call("crawl", "remove", "one", "--dry-run").out.startswith("one: would be removed; 1 f")
     assert call("crawl", "remove", "one").code == 0
     assert call("crawl", "remove", "one").code == 0
     assert call("timeline", URI).out == ""
-    assert "one  removed  default  0 files, 0 captures, 0 bytes" in call("crawl", "list").out
+    assert (
+        "one  removed  default  0 files, 0 captures, 0 bytes" in call("crawl", "list", "--all").out
+    )
+    assert call("crawl", "list").out == ""
+    assert call("crawl", "list").err == "2 removed crawls not shown: --all\n"
     assert call("crawl", "show", "none").code == 2
 
 

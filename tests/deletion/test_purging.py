@@ -185,7 +185,7 @@ def test_what_is_left_gives_what_it_gave(tmp_path: Path, case: Case, layout: str
         assert claims_open(scene) == []
         assert look(scene, full=True) == []
         again = purge(scene, case.crawl)
-        assert again.was_purged
+        assert again.was_gone
         # Dedupe goes on, and nothing refers to a revisit.
         scene.dedupe(act="dedupe-z")
         assert given(scene) == before
@@ -386,16 +386,21 @@ def test_old_generations_that_refer_to_it_go_as_well(scene: Scene) -> None:
     assert not [r for r in ours if r.get(b"WARC-Refers-To") == record_id(1, 1).encode()]
 
 
-@pytest.mark.parametrize("way", ["cancel", "remove"])
-def test_what_was_taken_out_otherwise_is_not_purged(tmp_path: Path, way: str) -> None:
+@pytest.mark.parametrize("is_committed", [False, True])
+@pytest.mark.parametrize("references", ["refuse", "promote", "force"])
+def test_what_was_removed_is_removed_already(
+    tmp_path: Path, is_committed: bool, references: str
+) -> None:
     with make_scene(tmp_path, ()) as scene:
         land(scene, 1, capture(1, 1))
     store = ("--store", tmp_path / "store")
-    if way == "remove":
+    if is_committed:
         assert call("crawl", "commit", "c1", *store).exit_code == 0
-    assert call("crawl", way, "c1", *store).exit_code == 0
-    answer = call("crawl", "purge", "c1", *store)
-    assert (answer.exit_code, "nothing is left" in answer.err) == (2, True)
+    removed = call("crawl", "remove", "c1", "--references", references, *store)
+    assert removed.out.startswith("c1: removed; 1 file, 1 capture, ")
+    for name in ("remove", "purge", "cancel"):
+        answer = call("crawl", name, "c1", *store)
+        assert (answer.exit_code, answer.out) == (0, "c1: was removed already\n")
 
 
 def test_another_act_is_not_disturbed(scene: Scene) -> None:
@@ -410,7 +415,7 @@ def test_another_act_is_not_disturbed(scene: Scene) -> None:
 def test_an_unfinished_purge_of_another_crawl_comes_first(scene: Scene) -> None:
     _by_dedupe(scene)
     assert in_child(partial(purge, scene, 1, at=kill_at(4))) == KILLED
-    with pytest.raises(Conflict, match="pinakes crawl purge c1"):
+    with pytest.raises(Conflict, match="pinakes crawl remove c1"):
         purge(scene, 2)
     assert not purge(scene, 1).problems
     assert not purge(scene, 2).problems
@@ -537,7 +542,7 @@ def test_killed_at_any_step_and_run_again(
         with make_scene(folder, ()) as scene:
             report = purge(scene, 1, references)
             assert not report.problems, step
-            if not report.was_purged:
+            if not report.was_gone:
                 assert {**report.as_json(), "act": ""} == {**whole_report.as_json(), "act": ""}
             assert outcome(scene) == whole, step
 

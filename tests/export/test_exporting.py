@@ -362,7 +362,7 @@ def test_crawls_that_cannot_be_exported(landed: Scene, out: Path) -> None:
 
     refused("nobody", ConfigError, "there is no crawl nobody")
     change_crawl_state(rows, "c1", ("open",), "cancelling", act="a")
-    refused("c1", Conflict, "complete it with `pinakes crawl cancel c1`")
+    refused("c1", Conflict, "complete it with `pinakes crawl remove c1`")
     change_crawl_state(rows, "c1", ("cancelling",), "open", act="a")
     Remover(rows, archive, Actor()).take_out("c2", CANCEL)
     refused("c2", Conflict, "the crawl c2 is cancelled")

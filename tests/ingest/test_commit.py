@@ -278,7 +278,7 @@ def test_what_is_reported_during_a_commit_is_refused(
 
 def test_no_cancel_during_a_commit(store: LandedStore, committed: dict[str, object]) -> None:
     def cancel() -> None:
-        with pytest.raises(ConfigError, match="is committed: use `pinakes crawl remove`"):
+        with pytest.raises(ConfigError, match="is committed"):
             take_out(store, CANCEL)
 
     commit(store, at=at_step("committed", cancel))

@@ -237,7 +237,38 @@ def test_no_crawl_begins_where_nothing_can_land(
     assert ingest.land(path, good).returncode == (3 if code else 0)
     assert ingest("crawl", "cancel", "c").returncode == 0
     assert ingest.land(path).returncode == code
-    assert ingest("crawl", "list").stdout.startswith("c  cancelled")
+    assert ingest("crawl", "list", "--all").stdout.startswith("c  cancelled")
+
+
+def test_what_is_no_archive_file_is_refused(ingest: Ingest) -> None:
+    """By its content: an archive file may have any name."""
+    (ingest.crawl / "passwd").write_text("root:x:0:0:root:/root:/bin/bash\n" * 40)
+    done = ingest.land(ingest.crawl / "passwd")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "is no archive file: no record is in it" in done.stderr
+    assert ingest("crawl", "list").stdout == ""
+    named_otherwise = ingest.put("download", record(1))
+    damaged = ingest.put("first bytes gone", b"\0" * 100 + b"\r\n\r\n" + record(2))
+    assert ingest.land(named_otherwise).returncode == 0
+    assert ingest.land(damaged).returncode == 0
+    (ingest.crawl / "rotten.warc").write_bytes(b"\0" * 100)
+    unread = ingest.land(ingest.crawl / "rotten.warc")
+    assert (unread.returncode, "no record in it could be read" in unread.stderr) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [((), 0), (("--require-files",), 3), (("--hook", "wget"), 3)],
+    ids=["", "required", "hook"],
+)
+@pytest.mark.parametrize("dry_run", [(), ("--dry-run",)], ids=["", "dry run"])
+def test_a_wrong_folder(
+    ingest: Ingest, options: tuple[str, ...], code: int, dry_run: tuple[str, ...]
+) -> None:
+    (ingest.crawl / "wrong").mkdir()
+    done = ingest("ingest", str(ingest.crawl / "wrong"), "--crawl", "c", *options, *dry_run)
+    assert done.returncode == code
+    assert "nothing to ingest: no archive files found" in done.stderr
 
 
 def test_a_folder_named_like_a_file_is_walked(ingest: Ingest) -> None:

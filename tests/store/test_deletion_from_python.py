@@ -43,7 +43,7 @@ def said_by(folder: Path, *words: str) -> list[dict[str, object]]:
 
 
 def states(folder: Path) -> dict[object, object]:
-    return {one["crawl"]: one["state"] for one in said_by(folder, "crawl", "list")}
+    return {one["crawl"]: one["state"] for one in said_by(folder, "crawl", "list", "--all")}
 
 
 def test_a_crawl_that_others_refer_to_is_not_removed(folder: Path) -> None:

@@ -94,7 +94,9 @@ class Place:
 
 def _check(place: Place) -> None:
     by_stat = {crawl: place.sizes(crawl) for crawl in CRAWLS}
-    listed = {line["crawl"]: line for line in place.lines("crawl", "list") if "crawl" in line}
+    listed = {
+        line["crawl"]: line for line in place.lines("crawl", "list", "--all") if "crawl" in line
+    }
     for crawl, sizes in by_stat.items():
         if crawl not in listed:
             assert not sizes["files"]

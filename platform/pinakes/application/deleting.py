@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 from pinakes import SOFTWARE
 from pinakes.acts.actor import Actor
 from pinakes.backup.embedded import EmbeddedSnapshots
-from pinakes.catalog.crawl_rows import PURGED, PURGING
+from pinakes.catalog.crawl_rows import PURGED, PURGING, require_crawl
 from pinakes.deletion.crawl_removal import Remover
 from pinakes.deletion.purging import Purger
 from pinakes.deletion.requests import (
+    CANCEL,
+    REFUSE,
+    REMOVE,
     CrawlDeletion,
     DeletionReport,
     PurgeRequest,
@@ -23,23 +26,37 @@ from pinakes.profile import Stores
 
 
 def remove_crawl(
-    stores: Stores, crawl: str, how: CrawlDeletion, *, plan: bool = False
+    stores: Stores, crawl: str, references: str = REFUSE, *, plan: bool = False
 ) -> DeletionReport:
-    """Delete a crawl that nothing refers to.  Raises as `Remover.take_out`."""
-    remover = Remover(stores.rows, stores.archive, Actor())
-    return remover.take_out(crawl, how, dry_run=plan)
+    """Delete a crawl, open or committed, and see to what refers to it: `PurgeRequest`.
 
-
-def purge_crawl(stores: Stores, request: PurgeRequest, *, plan: bool = False) -> DeletionReport:
-    """Delete a crawl, and see to what refers to it.  Raises as `Purger.purge`."""
-    purger = _purger(stores)
+    One that a call which died has begun to delete is deleted as that began it.  Raises as
+    `Remover.take_out` and `Purger.purge`.
+    """
+    entry, purger = require_crawl(stores.rows, crawl), _purger(stores)
+    how = None
+    if not purger.is_begun(entry):
+        how = _without_references(entry.state, is_begun=references != REFUSE)
+    if how is not None:
+        remover = Remover(stores.rows, stores.archive, Actor())
+        return remover.take_out(crawl, how, dry_run=plan)
+    request = PurgeRequest(crawl=crawl, references=references)
     return purger.plan(request) if plan else purger.purge(request)
 
 
-def purge_crawls(
+def _without_references(state: str, *, is_begun: bool) -> CrawlDeletion | None:
+    """How a crawl of this state is deleted to which nothing refers; with `is_begun` only where that
+    has begun."""
+    for how in (CANCEL, REMOVE):
+        if state in (how.during, how.after) or (state in how.before and not is_begun):
+            return how
+    return None
+
+
+def remove_crawls(
     stores: Stores, crawls: Iterable[str], collection: str, references: str
 ) -> Iterator[DeletionReport]:
-    """Purge crawls of a collection one after the other, those first to which nothing refers.
+    """Delete crawls of a collection one after the other, those first to which nothing refers.
 
     So what refers to another of them goes with it, and is not made full before.  Before them all,
     one that a process left when it died: no other can go until it has, and it may be none of
@@ -49,19 +66,19 @@ def purge_crawls(
     begun = _purger(stores).unfinished(collection)
     if begun is not None and (begun.crawl in left or begun.state in (PURGING, PURGED)):
         left = [crawl for crawl in left if crawl != begun.crawl]
-        yield purge_crawl(stores, PurgeRequest(crawl=begun.crawl, references=references))
+        yield remove_crawl(stores, begun.crawl, references)
     goes_on = True
     while left and goes_on:
         waiting = []
         for crawl in left:
-            report = purge_crawl(stores, PurgeRequest(crawl=crawl))
+            report = remove_crawl(stores, crawl)
             if report.references:
                 waiting.append(crawl)
             else:
                 yield report
         goes_on, left = len(waiting) < len(left), waiting
     for crawl in left:
-        yield purge_crawl(stores, PurgeRequest(crawl=crawl, references=references))
+        yield remove_crawl(stores, crawl, references)
 
 
 def _purger(stores: Stores) -> Purger:

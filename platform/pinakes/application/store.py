@@ -12,7 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from pinakes.backup.restoring import RestoreReport
-from pinakes.catalog.crawl_rows import CANCELLED, CANCELLING, OPEN, require_crawl
 from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.run.old_generations import OldGeneration
 from pinakes.dedupe.run.plan import Plan
@@ -20,14 +19,10 @@ from pinakes.dedupe.run.run_report import UNWATCHED, DedupeProgress, DedupeReque
 from pinakes.dedupe.run.store_run import COMPARE
 from pinakes.dedupe.write.refs import DEFAULT_MIN_SAVING_BYTES
 from pinakes.deletion.requests import (
-    CANCEL,
-    FORCE,
     PROMOTE,
-    REFUSE,
-    REMOVE,
+    REFERENCES,
     WITHDRAW,
     DeletionReport,
-    PurgeRequest,
     WithdrawalReport,
     WithdrawalRequest,
 )
@@ -40,7 +35,7 @@ from pinakes.warc.file_progress import Advance, no_advance
 from .backups import restore
 from .checking import StoreFinding, check_store
 from .deduping import DedupeRun, dedupe, forecast, settled
-from .deleting import purge_crawl, remove_crawl, withdraw_captures
+from .deleting import remove_crawl, withdraw_captures
 from .generations import DropReport, drop_generations, list_generations
 from .inputs import AnyPath
 from .recompressing import LEVEL, CompressionChoice, CrawlsToRecompress
@@ -215,32 +210,27 @@ class Store(StoreExchange):
         """
         return check_store(self._stores, quick=quick, full=full, seed=seed, repair=repair)
 
-    def remove(self, crawl: str, *, plan: bool = False) -> DeletionReport:
-        """Delete a crawl that no other refers to: an open one as `pinakes crawl cancel` does, a
-        committed one as `pinakes crawl remove`.
+    def remove(
+        self, crawl: str, *, references: str = "refuse", plan: bool = False
+    ) -> DeletionReport:
+        """Delete a crawl, open or committed, as `pinakes crawl remove` does.
 
-        With `plan` nothing is changed, and the report says what would be.  Where `references`
-        prevent it, nothing is.  Killed anywhere, the same call completes it.
+        `references`: `refuse`, `promote` or `force`, as for the verb.  With `plan` nothing is
+        changed, and the report says what would be.  Where its `references` prevent it, nothing is
+        either.  Killed anywhere, the same call completes it.
 
         Raises:
             ConfigError: the crawl does not exist, or is going otherwise.
             Conflict: another act works on its collection, or did not finish.
         """
-        entry = require_crawl(self._stores.rows, crawl)
-        how = CANCEL if entry.state in (OPEN, CANCELLING, CANCELLED) else REMOVE
-        return remove_crawl(self._stores, crawl, how, plan=plan)
+        _require_one_of("references", references, REFERENCES)
+        return remove_crawl(self._stores, crawl, references, plan=plan)
 
     def purge(
         self, crawl: str, *, references: str = "refuse", plan: bool = False
     ) -> DeletionReport:
-        """Delete a crawl, and see to what refers to it, as `pinakes crawl purge` does.
-
-        `references`, `plan`: `refuse`, `promote` or `force`, as for the verb; as for `remove`.
-        Raises as `remove`.
-        """
-        _require_one_of("references", references, (REFUSE, PROMOTE, FORCE))
-        request = PurgeRequest(crawl=crawl, references=references)
-        return purge_crawl(self._stores, request, plan=plan)
+        """The old name of `remove`."""
+        return self.remove(crawl, references=references, plan=plan)
 
     def withdraw(
         self,

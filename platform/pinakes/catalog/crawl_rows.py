@@ -277,9 +277,9 @@ def _refusal(crawl: str, state: str) -> Conflict:
 
 def leaving_refusal(crawl: str, state: str) -> Conflict:
     """Says which command completes what is taking the crawl out; `state` is one of LEAVING."""
-    verb = COMPLETED_BY[state]
     return Conflict(
-        f"the crawl {crawl} is being taken out: complete it with `pinakes crawl {verb} {crawl}`"
+        f"the crawl {crawl} is being taken out ({state}): complete it with "
+        f"`pinakes crawl remove {crawl}`"
     )
 
 

@@ -13,15 +13,13 @@ it: each step can be repeated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import islice
 
 from pinakes.acts.act import Act
 from pinakes.acts.actor import Actor
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import (
-    COMMITTED,
-    COMPLETED_BY,
-    OPEN,
     CrawlEntry,
     change_crawl_state,
     require_crawl,
@@ -31,13 +29,14 @@ from pinakes.catalog.proven_sidecars import ProvenSidecars
 from pinakes.catalog.reference_finder import CrossCrawlReference
 from pinakes.catalog.references import scan_references
 from pinakes.catalog.reported import forget_reports
+from pinakes.catalog.run_rows import read_run
 from pinakes.catalog.unknown_files import require_all_known
 from pinakes.catalog.wacz_rows import forget_waczs
 from pinakes.dedupe.run.collection import Collection
 from pinakes.errors import ONE_FILE_ONLY, ConfigError, Conflict
 from pinakes.row_store.port import RowStore
 
-from .file_removal import FileRemover
+from .file_removal import FileRemover, content_of
 from .last_copies import LastCopies
 from .own_files import require_own_files
 from .requests import (
@@ -47,7 +46,6 @@ from .requests import (
     CrawlDeletion,
     DeletionReport,
     PurgeRequest,
-    RemovedFile,
 )
 
 
@@ -82,10 +80,17 @@ class Remover:
         entry = self._require_crawl(crawl, how)
         result = DeletionReport(crawl, entry.facts.collection)
         if entry.state == how.after:
+            result.was_gone = True
             return result
         collection = entry.facts.collection
         act = Act.begin(
-            self._rows, self._archive, self._actor, how.act_verb, collection, at=self._at
+            self._rows,
+            self._archive,
+            self._actor,
+            how.act_verb,
+            collection,
+            hint=partial(hint_at, self._rows),
+            at=self._at,
         )
         with act:
             is_forced = _is_forced(act)
@@ -134,10 +139,7 @@ class Remover:
     def _require_crawl(self, crawl: str, how: CrawlDeletion) -> CrawlEntry:
         entry = require_crawl(self._rows, crawl)
         if entry.state not in (*how.before, how.during, how.after):
-            other = {OPEN: "cancel", COMMITTED: "remove", **COMPLETED_BY}
-            verb = other.get(entry.state)
-            hint = f": use `pinakes crawl {verb}`" if verb is not None else ""
-            raise ConfigError(f"the crawl {crawl} is {entry.state}{hint}")
+            raise ConfigError(f"the crawl {crawl} is {entry.state}")
         return entry
 
     def close(self, entry: CrawlEntry, how: CrawlDeletion, act: Act) -> list[CrossCrawlReference]:
@@ -212,8 +214,19 @@ class Remover:
     def _count(self, crawl: str, result: DeletionReport) -> None:
         for entry in scan_entries(self._rows, crawl):
             if _is_there(entry):
-                facts = entry.facts
-                result.add(RemovedFile(facts.captures, facts.size) if facts else RemovedFile(0, 0))
+                result.add(content_of(self._rows, self._archive, entry))
+
+
+def purged_by(rows: RowStore, act: str) -> str | None:
+    """The crawl that an act purges; None of another act, or of one that has not noted it."""
+    facts = read_run(rows, act) if act.startswith(f"{PURGE.act_verb}-") else None
+    return PurgeRequest.from_json(facts.arguments[0]).crawl if facts is not None else None
+
+
+def hint_at(rows: RowStore, act: str) -> str:
+    """How to complete an act that did not finish, where it is a purge."""
+    crawl = purged_by(rows, act)
+    return f" (`pinakes crawl remove {crawl}`)" if crawl is not None else ""
 
 
 def _is_forced(act: Act) -> bool:

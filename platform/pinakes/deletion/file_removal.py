@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pinakes.acts.act import Act
+from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_counts import has_landed, put_removed_counts
 from pinakes.catalog.file_records import (
@@ -33,10 +34,18 @@ from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.row_store.port import RowStore
 
 from .requests import RemovedFile
 
 VERB = "remove"
+
+
+def content_of(rows: RowStore, archive: ArchiveReader, entry: FileEntry) -> RemovedFile:
+    """What a file contains, as it is now."""
+    captures = entry.facts.captures if entry.facts is not None else 0
+    names = stored_names(entry, read_generations(rows, entry.archive_file))
+    return RemovedFile(captures, sum(archive.size(name) or 0 for name in names))
 
 
 class FileRemover:
@@ -104,6 +113,7 @@ class FileRemover:
         state = self._leave(held)
         entry = read_entry(self._rows, held.archive_file)
         names = self._names(entry)
+        content = content_of(self._rows, self._archive, entry)
         landed = entry.facts is not None and has_landed(self._rows, entry.archive_file, entry.facts)
         if state is not FileState.LEFT:
             times = {entry.archive_file: held.claim.act_time_ms}
@@ -121,7 +131,8 @@ class FileRemover:
             self._act.at("bytes")
             self._discard(sidecar_name(name))
             self._act.at("sidecar")
-        return self._finish(held, entry, landed=landed)
+        self._finish(held, entry, landed=landed)
+        return content
 
     def _is_ours(self, name: str, entry: FileEntry) -> bool:
         """Whether the stored bytes are those of this unfinished landing.
@@ -149,14 +160,12 @@ class FileRemover:
             raise ConfigError(f"{entry.archive_file} belongs to no known crawl: run fsck")
         return crawl.facts.collection
 
-    def _finish(self, held: Held, entry: FileEntry, *, landed: bool) -> RemovedFile:
-        facts = entry.facts
-        size, captures = (facts.size, facts.captures) if facts is not None else (0, 0)
-        if landed:
+    def _finish(self, held: Held, entry: FileEntry, *, landed: bool) -> None:
+        if landed and entry.facts is not None:
+            size, captures = entry.facts.size, entry.facts.captures
             put_removed_counts(self._rows, held, verb=VERB, size=size, captures=captures)
         set_state(self._rows, held, FileState.LEFT, FileState.REMOVED)
         self._act.at("gone")
         set_inflight(self._rows, held, None)
         self._act.at("out of flight")
         release_claim(self._rows, held)
-        return RemovedFile(captures, size)

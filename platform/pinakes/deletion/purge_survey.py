@@ -20,6 +20,7 @@ from pinakes.row_store.port import RowStore
 from .changed_rows import has_changed
 from .choices import Choice, choose
 from .crawl_references import CrawlReferences, find_crawl_references, is_of
+from .file_removal import content_of
 from .last_copies import LastCopies
 from .obstacles import find_obstacles
 from .references import Referrers
@@ -114,10 +115,7 @@ class PurgeSurvey:
         for file in scan_entries(self._rows, entry.crawl):
             if file.facts is None or file.state is None or file.state.is_gone:
                 continue
-            names = stored_names(file, read_generations(self._rows, file.archive_file))
-            report.files += 1
-            report.captures += file.facts.captures
-            report.freed_bytes += sum(self._archive.size(name) or 0 for name in names)
+            report.add(content_of(self._rows, self._archive, file))
 
     def superseded(self, collection: Collection, crawl: str, report: DeletionReport) -> list[str]:
         """The stored files of older generations in other crawls that refer to the crawl.

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pinakes.acts.act import Act
@@ -32,7 +33,7 @@ from pinakes.catalog.crawl_rows import (
     require_crawl,
 )
 from pinakes.catalog.file_rows import read_entry
-from pinakes.catalog.run_rows import FAILED, read_run
+from pinakes.catalog.run_rows import FAILED
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.old_generations import require_given_back
 from pinakes.dedupe.run.remaining import Remaining
@@ -42,7 +43,7 @@ from pinakes.hbase_schema.generation_names import generation_of
 from pinakes.row_store.port import RowStore
 
 from .changed_rows import settle_left
-from .crawl_removal import Remover
+from .crawl_removal import Remover, hint_at, purged_by
 from .file_withdrawal import drop_generations
 from .providing import provide_for
 from .purge_survey import PurgeSurvey
@@ -85,7 +86,7 @@ class Purger:
         """
         entry = self._require_crawl(request.crawl)
         report = DeletionReport(entry.crawl, entry.facts.collection)
-        report.was_purged = entry.state == PURGED
+        report.was_gone = entry.state == PURGED
         if entry.state in (OPEN, COMMITTED):
             try:
                 self._remover.require_own(entry.crawl)
@@ -104,7 +105,7 @@ class Purger:
         entry = self._require_crawl(request.crawl)
         if entry.state == PURGED and not self._is_unfinished(entry):
             report = DeletionReport(entry.crawl, entry.facts.collection)
-            report.was_purged = True
+            report.was_gone = True
             return report
         act = self._begin(entry)
         report = DeletionReport(entry.crawl, entry.facts.collection, act=act.name)
@@ -144,8 +145,8 @@ class Purger:
     def _require_crawl(self, crawl: str) -> CrawlEntry:
         entry = require_crawl(self._rows, crawl)
         if entry.state not in (OPEN, COMMITTED, PURGING, PURGED):
-            hint = COMPLETED_BY.get(entry.state)
-            use = f": complete that with `pinakes crawl {hint}`" if hint else ": nothing is left"
+            is_going = entry.state in COMPLETED_BY
+            use = ": complete that with `pinakes crawl remove`" if is_going else ": nothing is left"
             raise ConfigError(f"the crawl {crawl} is {entry.state}{use}")
         return entry
 
@@ -155,31 +156,29 @@ class Purger:
         if lease is None or lease.expires_ms == 0:
             return None
         has_ended = lease.expires_ms <= self._actor.now_ms() or self._actor.is_gone(lease.owner)
-        crawl = self._crawl_of(lease.act) if has_ended else None
+        crawl = purged_by(self._rows, lease.act) if has_ended else None
         return require_crawl(self._rows, crawl) if crawl is not None else None
+
+    def is_begun(self, crawl: CrawlEntry) -> bool:
+        """Whether a purge that did not finish is that of this crawl, or had not noted whose."""
+        lease = read_lease(self._rows, crawl.facts.collection)
+        if lease is None or not lease.expires_ms or not lease.act.startswith(f"{VERB}-"):
+            return False
+        return purged_by(self._rows, lease.act) in (None, crawl.crawl)
 
     def _is_unfinished(self, entry: CrawlEntry) -> bool:
         left = self.unfinished(entry.facts.collection)
         return left is not None and left.crawl == entry.crawl
 
-    def _crawl_of(self, act: str) -> str | None:
-        """The crawl that an act purges; None of another act."""
-        facts = read_run(self._rows, act) if act.startswith(f"{VERB}-") else None
-        return PurgeRequest.from_json(facts.arguments[0]).crawl if facts is not None else None
-
     def _begin(self, entry: CrawlEntry) -> Act:
-        def hint(act: str) -> str:
-            crawl = self._crawl_of(act)
-            return f" (`pinakes crawl purge {crawl}`)" if crawl is not None else ""
-
         return Act.begin(
             self._rows,
             self._archive,
             self._actor,
             VERB,
             entry.facts.collection,
-            resumes=lambda act: self._crawl_of(act) in (None, entry.crawl),
-            hint=hint,
+            resumes=lambda act: purged_by(self._rows, act) in (None, entry.crawl),
+            hint=partial(hint_at, self._rows),
             at=self._at,
         )
 

@@ -21,6 +21,8 @@ from pinakes.catalog.reference_finder import CrossCrawlReference
 from pinakes.errors import Conflict, PinakesError
 
 REFUSE, PROMOTE, FORCE, WITHDRAW = "refuse", "promote", "force", "withdraw"
+REFERENCES = (REFUSE, PROMOTE, FORCE)
+"""What becomes of references to a crawl that is taken out."""
 LISTED = 1000
 """At most so many references that prevent a deletion are listed."""
 
@@ -70,7 +72,7 @@ class PurgeRequest:
 
 
 class RemovedFile(NamedTuple):
-    """What a removed file contained."""
+    """What a removed file contained; the bytes are those of all its generations."""
 
     captures: int
     size_bytes: int
@@ -82,8 +84,8 @@ class DeletionReport:
 
     `promoted` are revisits by `dedupe` that become full again, `filled` those by crawlers that get
     the body that they refer to, `repointed` those of both that refer to another original.
-    `references` prevent it; `dangling` are left without an original.  `freed_bytes` are those that
-    landed, of a purge those of all generations; `added_bytes` about what bodies take in others.
+    `references` prevent it; `dangling` are left without an original.  `freed_bytes` are those of
+    all generations; `added_bytes` about what bodies take in others.
     `superseded` are older generations of other files that refer to the crawl: they go as well.
     Complete unless references prevent it, or files failed.
     """
@@ -101,7 +103,7 @@ class DeletionReport:
     references: list[CrossCrawlReference] = field(default_factory=list)
     dangling: list[CrossCrawlReference] = field(default_factory=list)
     superseded: list[str] = field(default_factory=list)
-    was_purged: bool = False
+    was_gone: bool = False
     before: tuple[str, str] | None = None
     """The crawl's state before the purge, and the act that brought it there."""
     is_provided: bool = True

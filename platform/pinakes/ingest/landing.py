@@ -46,8 +46,11 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.compression.members import why_unread
+from pinakes.warc.file_names import is_archive_name
 from pinakes.warc.packages.datapackage import DATAPACKAGE, WRONG_SHA256, why_not_that_of
 from pinakes.warc.packages.package import WRONG_CRC32
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .copying import CopyingFile, Writers, check_same_file, direct_writer
@@ -345,7 +348,8 @@ class Lander:
 
 def check_input(place: str, archive_file: str) -> None:
     """Raise InputRefused for what no store would let land: by name, or since it cannot be read,
-    is empty or an unsupported container.  `Raises` StoreUnavailable, too."""
+    is empty, an unsupported container, or neither by name nor by content an archive file.
+    `Raises` StoreUnavailable, too."""
     check_file_name(archive_file)
     check_file_name(sidecar_name(archive_file))  # which is longer
     with open_place(place) as probe:
@@ -354,6 +358,12 @@ def check_input(place: str, archive_file: str) -> None:
         reason = why_unread(bytes(probe.view(0, 4)))
         if reason:
             raise InputRefused(reason, file=place)
+        if not (is_archive_name(archive_file) or _has_record(probe)):
+            raise InputRefused("is no archive file: no record is in it", file=place)
+
+
+def _has_record(source: Source) -> bool:
+    return any(isinstance(item, Record) for item in iter_records(source, digests=()))
 
 
 def _note_declared(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from pinakes.cli.frame.output import printable
@@ -82,6 +83,8 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
             return
+        if isinstance(action, Subcommands) and value in action.old_names:
+            return
         known = list(map(str, action.choices))
         if isinstance(action, argparse._SubParsersAction):
             # Of a few, all are named: the nearest by its letters may be far from what is meant.
@@ -104,6 +107,27 @@ class CommandParser(argparse.ArgumentParser):
                 raise
             name = "/".join(action.option_strings)
             raise _Wrong(f"{name} is {arg_string!r}, and should be {kind}") from None
+
+
+class Subcommands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """Subcommands, some of which had other names: these go on working, and `--help` lists them
+    not.  `arguments.old_name` is the one that was given."""
+
+    old_names: Mapping[str, str] = MappingProxyType({})
+    """By the old name, the one of today."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: Any,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Parse the rest by the parser of a subcommand."""
+        given, *rest = values
+        namespace.old_name = given if given in self.old_names else None
+        name = self.old_names.get(given, given)
+        super().__call__(parser, namespace, [name, *rest], option_string)
 
 
 class _Wrong(argparse.ArgumentError):

@@ -16,7 +16,8 @@ from pinakes.application.inputs import PIPED, ArchiveInputs, OnEvent, report_lef
 from pinakes.application.record_inputs import RecordInputs
 from pinakes.cli.frame.options import configuration_of, options_of
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError, InputRefused
+from pinakes.conformance.rules import RECORD_TYPES
+from pinakes.errors import ConfigError, InputRefused, did_you_mean
 from pinakes.index.selection import Selection, digest_of, pattern_of, status_of, time_of
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.inputs import Input, LeftOut, sorted_out
@@ -181,7 +182,7 @@ def selection_of(arguments: argparse.Namespace) -> Selection | None:
     """What these options select; None for everything."""
     urls = arguments.url or ()
     selection = Selection(
-        types=frozenset(text.lower() for text in arguments.type or ()),
+        types=frozenset(map(_type_of, arguments.type or ())),
         statuses=tuple(map(status_of, arguments.status or ())),
         media_types=tuple(map(pattern_of, arguments.mime or ())),
         urls=tuple(pattern_of(text) for text in urls if "*" in text),
@@ -197,3 +198,14 @@ def selection_of(arguments: argparse.Namespace) -> Selection | None:
     if selection == Selection(invert=True):
         raise ConfigError("--invert without a condition selects nothing")
     return None if selection == Selection() else selection
+
+
+def _type_of(text: str) -> str:
+    """A record type, also one that is none of the standard's.
+
+    Raises ConfigError for what is nearly one of these.
+    """
+    near = "" if text.lower() in RECORD_TYPES else did_you_mean(text.lower(), RECORD_TYPES)
+    if near:
+        raise ConfigError(f"--type is {text!r}{near}")
+    return text.lower()

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 from pinakes.config import SETTINGS, Configuration, load_configuration
 from pinakes.errors import ConfigError
 
+from .command_parser import Subcommands
+
 T = TypeVar("T")
 _VALUES = {
     "admin": "HOST:PORT",
@@ -134,10 +136,17 @@ def add_actions(parser: argparse.ArgumentParser, actions: Mapping[str, Action]) 
 
 
 def action_parsers(
-    parser: argparse.ArgumentParser, words: Mapping[str, str]
+    parser: argparse.ArgumentParser,
+    words: Mapping[str, str],
+    old_names: Mapping[str, str] | None = None,
 ) -> dict[str, argparse.ArgumentParser]:
-    """A parser for each name, `arguments.action` being the one that was given."""
-    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    """A parser for each name, `arguments.action` being the one that was given; see
+    `Subcommands.old_names`."""
+    nested = parser.add_subparsers(
+        dest="action", metavar="ACTION", required=True, action=Subcommands
+    )
+    assert isinstance(nested, Subcommands)
+    nested.old_names = old_names or {}
     return {
         name: nested.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.")
         for name, said in words.items()

@@ -25,7 +25,7 @@ _HELP = {
     "ingest": "add archive files to a crawl",
     "import-wacz": "import WACZ files, each whole or not at all",
     "import-cdx": "take index lines of archives that lie elsewhere",
-    "crawl": "list, commit, cancel, remove or count crawls",
+    "crawl": "list, commit, remove or count crawls",
     "redis": "share the index with crawlers, by a Redis",
     "withdraw": "take captures down, wherever their bytes are",
     "lookup": "find where and since when a digest or URL is known",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pinakes.catalog.reference_finder import CrossCrawlReference
 from pinakes.cli.frame.options import options_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.counts import count_of
 from pinakes.deletion.requests import (
-    FORCE,
     LISTED,
-    PROMOTE,
+    REFERENCES,
     REFUSE,
-    CrawlDeletion,
     DeletionReport,
     WithdrawalReport,
 )
@@ -27,13 +25,13 @@ def add_references(parser: argparse.ArgumentParser, whose: str) -> None:
         f"{whose}: refuse lists them, and changes nothing (default); promote makes the "
         "earliest copy left a full record again, to which the others refer; force leaves them "
         "without an original",
-        choices=(REFUSE, PROMOTE, FORCE),
+        choices=REFERENCES,
         default=REFUSE,
     )
 
 
-def add_purge_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `pinakes crawl purge`."""
+def add_removal_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `pinakes crawl remove`."""
     add_references(parser, "captures of other crawls that refer to it")
     options_of(parser)(
         "--plan", "show what becomes of references, bytes freed and added; change nothing"
@@ -48,59 +46,45 @@ def not_finished(report: DeletionReport | WithdrawalReport, *, only_says: bool) 
 
 
 def say_removal(
-    report: DeletionReport, how: CrawlDeletion, console: Console, *, only_says: bool
-) -> None:
-    """Say what `remove` or `cancel` did, or would do."""
-    _warn_of(report.references, "captures that refer to this crawl", console)
-    for problem in report.problems:
-        console.warn(problem)
-    if report.references:
-        outcome = "refused: captures of other crawls refer to it; nothing was changed"
-    elif report.problems:
-        outcome = not_finished(report, only_says=only_says)
-    else:
-        outcome = f"would be {how.after}" if only_says else how.after
-    console.result(
-        {
-            "crawl": report.crawl,
-            "outcome": outcome,
-            "files": report.files,
-            "captures": report.captures,
-            "bytes": report.freed_bytes,
-            "references": [reference._asdict() for reference in report.references],
-        },
-        text=f"{report.crawl}: {outcome}; {count_of(report.files, 'file')}, "
-        f"{count_of(report.captures, 'capture')}, "
-        f"{report.freed_bytes} bytes",
-    )
-
-
-def say_purge(
     report: DeletionReport,
     console: Console,
     *,
     only_says: bool = False,
     lists_changes: bool = False,
 ) -> None:
-    """Say what a purge did, or would do; `lists_changes`: also by capture."""
+    """Say what the removal of a crawl did, or would do; `lists_changes`: also by capture."""
     _warn_of(report.references, "captures that refer to this crawl", console)
     _warn_of(report.dangling, "captures left without an original", console)
     for problem in report.problems:
         console.warn(problem)
     outcome = _outcome(report, only_says=only_says)
-    summary = (
-        f"{report.crawl}: {outcome}; {count_of(report.files, 'file')}, "
-        f"{count_of(report.captures, 'capture')}, "
-        f"{report.freed_bytes} bytes freed, about {report.added_bytes} added; "
-        f"{count_of(len(report.promoted) + len(report.filled), 'reference')} full again, "
-        f"{len(report.repointed)} re-pointed, {len(report.dangling)} dangling"
-    )
-    lines = [f"{report.crawl}: {outcome}" if report.references else summary]
+    lines = [f"{report.crawl}: {outcome}"]
+    if not (report.references or report.was_gone):
+        lines[0] += f"; {', '.join(_what_goes(report))}{_what_changes(report)}"
     if lists_changes:
         lines += [f"  make full  {printable(key)}" for key in report.promoted]
         lines += [f"  make full, by a crawler  {printable(key)}" for key in report.filled]
         lines += [f"  re-point  {printable(key)}" for key in report.repointed]
     console.result({"outcome": outcome, **report.as_json()}, text="\n".join(lines))
+
+
+def _what_goes(report: DeletionReport) -> Iterator[str]:
+    yield count_of(report.files, "file")
+    yield count_of(report.captures, "capture")
+    yield f"{count_of(report.freed_bytes, 'byte')} freed"
+    if report.added_bytes:
+        yield f"about {report.added_bytes:,} added"
+
+
+def _what_changes(report: DeletionReport) -> str:
+    """What becomes of references to the crawl; nothing where there are none."""
+    counts = {
+        "full again": len(report.promoted) + len(report.filled),
+        "re-pointed": len(report.repointed),
+        "dangling": len(report.dangling),
+    }
+    said = [f"{number:,} {what}" for what, number in counts.items() if number]
+    return f"; references: {', '.join(said)}" if said else ""
 
 
 def _warn_of(references: Sequence[CrossCrawlReference], kind: str, console: Console) -> None:
@@ -121,10 +105,10 @@ def _outcome(report: DeletionReport, *, only_says: bool) -> str:
         )
     if report.problems:
         if only_says:
-            return "could not be purged: see above"
+            return "could not be removed: see above"
         is_untouched = not (report.files or report.is_to_go_on)
         nothing = "; nothing of it was deleted" if is_untouched else ""
         return f"{not_finished(report, only_says=only_says)}{nothing}"
-    if report.was_purged:
-        return "was purged already"
-    return "would be purged" if only_says else "purged"
+    if report.was_gone:
+        return "was removed already"
+    return "would be removed" if only_says else "removed"

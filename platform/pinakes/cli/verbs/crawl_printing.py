@@ -21,6 +21,7 @@ from pinakes.application.crawls import (
     sum_committed,
 )
 from pinakes.catalog.browsertrix_counts import BrowsertrixCounts
+from pinakes.catalog.crawl_rows import GONE
 from pinakes.catalog.reported import Report
 from pinakes.catalog.required_files import StoredRequirement
 from pinakes.catalog.requirements import Requirement
@@ -34,14 +35,20 @@ from pinakes.profile import Stores
 _MOST_SHOWN = 20
 
 
-def say_crawls(stores: Stores, console: Console, *, counts: bool) -> bool:
+def say_crawls(stores: Stores, console: Console, *, counts: bool, ended: bool) -> bool:
     """A line for each crawl; with `counts` also one for each collection, of what is committed.
 
-    Whether all crawls could be listed: a crawl whose row is lost is named in a warning.
+    `ended`: also of crawls that were removed; else their number is said.  Whether all crawls could
+    be listed: a crawl whose row is lost is named in a warning.
     """
+    hidden = 0
 
     def said() -> Iterator[CrawlSummary]:
+        nonlocal hidden
         for crawl in list_crawls(stores, counts=counts):
+            if crawl.state in GONE and not ended:
+                hidden += 1
+                continue
             _say(crawl, {}, console)
             yield crawl
 
@@ -50,6 +57,8 @@ def say_crawls(stores: Stores, console: Console, *, counts: bool) -> bool:
             {"committed_of": collection, **total.as_json()},
             text=f"all committed crawls of {collection}: {_counts_text(total)}",
         )
+    if hidden:
+        console.say(f"{count_of(hidden, 'removed crawl')} not shown: --all")
     lost = list(list_lost(stores))
     for problem in lost:
         console.warn(problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pinakes.application.deleting import purge_crawls
+from pinakes.application.deleting import remove_crawls
 from pinakes.application.wacz_events import ImportRequest, ImportRun
 from pinakes.application.wacz_landing import import_waczs, plan_import
 from pinakes.cli.frame.exits import Exit
@@ -17,7 +17,7 @@ from pinakes.cli.frame.options import (
     options_of,
 )
 from pinakes.cli.frame.output import Console
-from pinakes.cli.verbs.crawl_deletion import add_references, say_purge
+from pinakes.cli.verbs.crawl_deletion import add_references, say_removal
 from pinakes.cli.verbs.import_wacz_report import ImportPrinter
 from pinakes.errors import ConfigError
 from pinakes.profile import Stores, open_stores
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     option(
         "--purge-removed",
-        "then purge imported crawls that manifests no longer name, as `pinakes crawl purge`",
+        "then remove imported crawls that manifests no longer name, as `pinakes crawl remove`",
     )
     add_references(parser, "captures of other crawls that refer to one of these")
     add_accept_damaged(parser)
@@ -81,12 +81,12 @@ def _purge(
     """Purge the crawls that manifests no longer name; whether all of it was done."""
     if not done.is_well or done.met_others:
         why = "another process imports, too" if done.met_others else "not everything was imported"
-        console.warn(f"nothing was purged, for {why} (see above): run it again")
+        console.warn(f"nothing was removed, for {why} (see above): run it again")
         return False
-    purged = []
-    for report in purge_crawls(stores, done.removable, collection, references):
-        say_purge(report, console)
-        purged.append(report)
-    if not purged:
-        console.say("nothing was purged")
-    return all(one.is_complete for one in purged)
+    removed = []
+    for report in remove_crawls(stores, done.removable, collection, references):
+        say_removal(report, console)
+        removed.append(report)
+    if not removed:
+        console.say("nothing was removed")
+    return all(one.is_complete for one in removed)

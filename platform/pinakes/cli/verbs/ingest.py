@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     option(
         "--bulk", "for large collections: load the rows of many files at once (docs/bulk-load.md)"
     )
+    option("--require-files", "exit with 3 if there is nothing to ingest; with --hook, always so")
     option("-j, --jobs N", "number of processes, one file each (default: 1)")
     add_accept_damaged(parser)
     add_settings(parser, "store", "collection")
@@ -83,8 +84,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         jobs=configuration.jobs,
     )
     plan = plan_ingest(request)
+    requires_files = arguments.require_files or arguments.hook is not None
+    lacks_files = plan.is_empty and requires_files and not arguments.watch
     if arguments.dry_run:
-        return say_plan(plan, console)
+        exit_code = say_plan(plan, console)
+        return Exit.SOME_FAILED if lacks_files else exit_code
     tally = Tally()
     with (
         metrics_file(arguments.metrics_file, "ingest", tally, console) as job,
@@ -103,5 +107,6 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         if plan.is_empty:
             console.warn(NOTHING_FOUND)
         say_done(done, configuration, console)
-        job.exit = Exit.DONE if done.is_well else Exit.SOME_FAILED
+        is_well = done.is_well and not lacks_files
+        job.exit = Exit.DONE if is_well else Exit.SOME_FAILED
     return job.exit

@@ -39,7 +39,7 @@ from .quarantine import VERB, Quarantine
 _CONTINUED = {
     "dedupe": "`pinakes dedupe` of the collection continues it",
     "withdraw": "the same `pinakes withdraw` continues it",
-    "purge": "the same `pinakes crawl purge` continues it",
+    "purge": "the same `pinakes crawl remove` continues it",
 }
 """Acts that go on under their lease when their verb is called again."""
 

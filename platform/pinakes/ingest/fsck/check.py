@@ -13,9 +13,9 @@ from functools import cached_property, partial
 
 from pinakes.acts.actor import Actor, read_lease
 from pinakes.archive_store.port import ASIDE, ArchiveStore, PublishedFile
-from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
 from pinakes.catalog.crawl_rows import TABLE as CRAWLS
+from pinakes.catalog.crawl_rows import read_crawl, scan_crawls
 from pinakes.catalog.file_records import known_names, read_generations
 from pinakes.catalog.file_rows import (
     FileEntry,
@@ -311,11 +311,10 @@ class Fsck:
             if crawl.state in CRAWL_LEAVING and not self._acts.is_alive(
                 read_lease(self._rows, crawl.facts.collection)
             ):
-                verb = COMPLETED_BY[crawl.state]
                 yield FsckFinding(
                     code="unfinished-act",
                     file=crawl.crawl,
-                    message=f"is {crawl.state}: `pinakes crawl {verb} {crawl.crawl}` completes it",
+                    message=f"is {crawl.state}: `pinakes crawl remove {crawl.crawl}` completes it",
                 )
         for collection in sorted(collections):
             lease = read_lease(self._rows, collection)
