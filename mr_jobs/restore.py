@@ -126,14 +126,15 @@ class RestoreJob(WritingJob):
             wanted = Wanted(from_sortable(uri), second.decode())
             originals.want(wanted)
             originals.note_place(wanted, FullRecordPlace(*json.loads(place)))
+        count = RestoreCount()
         try:
             with self.task.opened(name) as source:
-                count = RestoreCount()
                 work = FullRecords(originals, self._files, count)
                 output = self.output_of(name, self._written)
                 rewrite_source(source, output, work.replacements, check=work.check)
         except (InputRefused, DigestMismatch) as problem:
-            self.task.find(problem)
+            for one in (*count.problems, problem):
+                self.task.find(one)
             return
         self.task.count("restored", count.restored)
         for reason, amount in count.left.items():

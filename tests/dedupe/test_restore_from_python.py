@@ -10,7 +10,7 @@ from killing import KILLED, in_child, kill_at
 from scenes import write_crawl
 
 from pinakes import dedupe_files, restore_files
-from pinakes.errors import ConfigError, UnresolvedReference
+from pinakes.errors import ConfigError, InputRefused, UnresolvedReference
 
 NAMES = ("1.warc.gz", "2.warc.gz")
 
@@ -54,8 +54,9 @@ def test_originals_elsewhere(made: Path, tmp_path: Path) -> None:
     result = restore_files(alone, tmp_path / "without")
     assert (result.restored, {type(problem) for problem in result.problems}) == (
         0,
-        {UnresolvedReference},
+        {UnresolvedReference, InputRefused},
     )
+    assert list((tmp_path / "without").iterdir()) == []
     assert restore_files([alone], tmp_path / "with", originals=made / "deduped").restored == 8
     assert is_given_back(made, tmp_path / "with", "2.warc.gz")
 

@@ -104,10 +104,13 @@ def test_no_other_body_is_taken_and_no_file_replaced(
     words = ["restore", *INLINE, str(after / "1.warc.gz"), "--dir", str(after)]
     assert main([*words, "-o", str(tmp_path / "out")]) == 3
     assert "another body" in capsys.readouterr().err
-    assert read_all(tmp_path / "out") == {"1.warc.gz": (after / "1.warc.gz").read_bytes()}
-    assert main([*words, "-o", str(tmp_path / "before")]) == 3
+    assert read_all(tmp_path / "out") == {}
+    rights = ["restore", *INLINE, str(after / "1.warc.gz"), "--dir", str(tmp_path / "before")]
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "1.warc.gz").write_bytes(b"another file")
+    assert main([*rights, "-o", str(tmp_path / "there")]) == 3
     assert "exists already and is not replaced" in capsys.readouterr().err
-    assert inflated(tmp_path / "before" / "1.warc.gz") == recs[1].raw(1)
+    assert (tmp_path / "there" / "1.warc.gz").read_bytes() == b"another file"
     clash = [str(tmp_path / folder / "1.warc.gz") for folder in ("before", "after")]
     assert main(["restore", *INLINE, *clash, "-o", str(tmp_path / "new")]) == 2
 

@@ -5,6 +5,7 @@ Acts are named and dated alike on both, since names and times of acts stand in w
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from pathlib import Path
@@ -22,7 +23,7 @@ def crawls(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> tuple[
     return demo_crawls(tmp_path_factory.mktemp("crawls"), repository)
 
 
-def chain(profile: Profile, first: Path, second: Path) -> list[tuple[int, str]]:
+def chain(profile: Profile, first: Path, second: Path, restored: Path) -> list[tuple[int, str]]:
     """What the demo does with a store, and more: a crawl is removed, and landed again; the other
     is purged."""
     done = [
@@ -39,6 +40,11 @@ def chain(profile: Profile, first: Path, second: Path) -> list[tuple[int, str]]:
     capture = json.loads(done[2][1].splitlines()[-1])["capture"]
     done.append(profile.run("show", capture))
     done.append(profile.run("show", f"second/{second.name}:0"))
+    done.append(profile.run("restore", "second", "-o", str(profile.folder / "restored")))
+    done.append(profile.run("restore", "second", "-o", str(restored)))
+    assert gzip.decompress((restored / "second" / second.name).read_bytes()) == gzip.decompress(
+        second.read_bytes()
+    )
     done.append(profile.run("crawl", "commit", "second"))
     done.append(profile.run("crawl", "remove", "second"))
     done.append(profile.run("timeline", DRAWN))
@@ -77,7 +83,7 @@ def test_chain_gives_the_same_on_both_profiles(
         start_acts(monkeypatch, start_ms)
         profile = Profile(settings, monkeypatch)
         assert profile.run("init")[0] == 0
-        said[kind] = chain(profile, *crawls)
+        said[kind] = chain(profile, *crawls, tmp_path / f"restored-{kind}")
         with profile.stores as stores:
             rows[kind], files[kind] = rows_of(stores), files_of(stores)
             reports[kind] = [p.read_bytes() for p in stores.runs_folder.rglob("report.json")]

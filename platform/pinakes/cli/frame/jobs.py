@@ -105,14 +105,18 @@ def add_runner(
     return group
 
 
-def runner_of(arguments: argparse.Namespace) -> JobRunner | None:
+def runner_of(arguments: argparse.Namespace, *, uses_store: bool = False) -> JobRunner | None:
     """The runner that was asked for; None: the verb works without a job.
+
+    `uses_store`: also without a job.
 
     Raises:
         ConfigError: for an option that says how a job is run, where there is none.
     """
     given = {name: value for name, value in vars(arguments).items() if value}
     if arguments.runner is None:
+        if uses_store:
+            given.pop("store", None)
         alone = [option for name, option in _ONLY_WITH_RUNNER.items() if name in given]
         if alone:
             raise ConfigError(f"{', '.join(alone)} need{'s' * (len(alone) == 1)} --runner")

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pinakes.application.inputs import find_files
-from pinakes.application.restoring import RestoringFiles
+from pinakes.application.restoring import RestoringFiles, files_to_restore
 from pinakes.cli.frame.chain_options import add_locations, places_of
 from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.jobs import add_runner, job_request, runner_of, write_files_by_job
-from pinakes.cli.frame.options import add_dry_run, options_of
+from pinakes.cli.frame.options import add_dry_run, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.profile import open_stores
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, and where their originals are."""
-    add_inputs(parser, "WARC", "files, folders or WACZ packages whose revisits become full records")
+    add_inputs(
+        parser,
+        "PATH",
+        "files, folders or WACZ packages whose revisits become full records; or crawls or "
+        "collections of the store",
+    )
     option = options_of(parser)
     option(
         "-o, --output DIR",
@@ -36,12 +43,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "they declare",
     )
     add_dry_run(parser)
-    add_runner(parser, "stored", "options")
+    add_runner(parser, "stored", "options", settings="settings")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; what could not be restored is named, and stays a revisit."""
-    runner, places, foreign = runner_of(arguments), places_of(arguments), arguments.foreign
+    runner, places, foreign = (
+        runner_of(arguments, uses_store=True),
+        places_of(arguments),
+        arguments.foreign,
+    )
     if runner is not None:
         from pinakes.mr_jobs.restore import RestoreJob
 
@@ -57,21 +68,27 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         job = job_request(RestoreJob, names, runner, originals=places.folder)
         return write_files_by_job(job, arguments.output, runner, console, _sentence, verb="restore")
     printer = EventPrinter(console)
-    restoring = RestoringFiles(
-        find_files(inputs_of(arguments), printer).names,
-        printer,
-        places=places,
-        index=Path(arguments.cdx) if arguments.cdx else None,
-        foreign=foreign,
-    )
-    total = restoring.find()
-    output = None if arguments.dry_run else Path(arguments.output)
-    with console.progress("restore", total=total) as progress:
-        for file in restoring.write(output, progress.advance):
-            result = {"file": file.file, "restored": file.restored, "left": file.left}
-            if foreign:
-                result["foreign"] = file.foreign
-            console.result(result, text=_sentence(result))
+    with ExitStack() as stack:
+        configuration = partial(configuration_of, arguments)
+        restoring = RestoringFiles(
+            files_to_restore(
+                list(inputs_of(arguments)),
+                printer,
+                lambda: stack.enter_context(open_stores(configuration())),
+                places=places,
+            ),
+            printer,
+            index=Path(arguments.cdx) if arguments.cdx else None,
+            foreign=foreign,
+        )
+        total = restoring.find()
+        output = None if arguments.dry_run else Path(arguments.output)
+        with console.progress("restore", total=total) as progress:
+            for file in restoring.write(output, progress.advance):
+                result = {"file": file.file, "restored": file.restored, "left": file.left}
+                if foreign:
+                    result["foreign"] = file.foreign
+                console.result(result, text=_sentence(result))
     return printer.exit()
 
 

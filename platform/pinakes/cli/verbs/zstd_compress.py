@@ -190,10 +190,7 @@ def _runner_of(arguments: argparse.Namespace) -> JobRunner | None:
         ConfigError: for what it does not take, or for an option of jobs without it.
     """
     of_crawls = arguments.output is None
-    if of_crawls and arguments.runner is None:
-        # The store is theirs, too.
-        return runner_of(argparse.Namespace(**{**vars(arguments), "store": None}))
-    runner = runner_of(arguments)
+    runner = runner_of(arguments, uses_store=of_crawls)
     if runner is not None:
         here = {"-j": arguments.jobs, "--plan": arguments.plan, "--dry-run": arguments.dry_run}
         runner.refuse({**here, "--stored without -o": of_crawls and runner.stored})

@@ -12,7 +12,7 @@ from pinakes.catalog.declared import has_declared_digest
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.validate.stretches import whole_crc32
-from pinakes.errors import DigestMismatch, MalformedRecord, at_place
+from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, at_place
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.changed_revisit import OldRevisit, old_revisit, revisit_of_ours
 from pinakes.warc.header import Header
@@ -108,7 +108,12 @@ class FullRecords:
 
     def check(self, before: Source, after: Source) -> None:
         """Raise DigestMismatch unless the new file gives the old one back, and the bodies of what
-        crawlers wrote have the digests that they declare."""
+        crawlers wrote have the digests that they declare; InputRefused where it has revisits to
+        restore, and not one could be: then it is not to be published."""
+        if self._count.left["not restored"] and not self._count.restored:
+            raise InputRefused(
+                "not written: none of its revisits could be restored", file=before.name
+            )
         if self._count.foreign or self._count.changed:
             self._replaced.check(before, after, self._count.ordinals, _fits)
         else:
