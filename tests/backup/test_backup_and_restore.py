@@ -103,6 +103,18 @@ def test_a_damaged_file_is_copied_and_told_of(lived: Scene, tmp_path: Path) -> N
         assert [line.split(":")[1] for line in fsck_lines(new)] == [" checksum"]
 
 
+@pytest.mark.parametrize("what", ["file", "sidecar"])
+def test_a_missing_older_generation_is_named(lived: Scene, tmp_path: Path, what: str) -> None:
+    """It may be the only whole copy."""
+    older = "c2/part-0.warc.gz"
+    assert lived.archive.size("c2/g2/part-0.warc.gz") is not None
+    name = older if what == "file" else sidecar_name(older)
+    lived.archive.path_of(name).unlink()
+    [problem] = back_up(lived, tmp_path / "backup").problems
+    assert problem.file == older
+    assert "is missing" in problem.message
+
+
 @pytest.mark.parametrize("how", ["flipped", "cut", "of another file"])
 def test_a_damaged_sidecar_is_copied_and_named(lived: Scene, tmp_path: Path, how: str) -> None:
     name = sidecar_name("c1/part-0.warc.gz")

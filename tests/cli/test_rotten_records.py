@@ -144,6 +144,21 @@ def test_raw_gives_what_is_stored(
         assert out != BODY
 
 
+def test_raw_records_are_unpacked_as_they_are_stored(
+    rotting: Rotting, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    whole = rotting.file.read_bytes()
+    at = len(whole) - 80
+    rotting.file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    for number, (what, code, files) in enumerate(
+        (((), Exit.SOME_FAILED, 0), (("--raw",), Exit.DONE, 1))
+    ):
+        out = tmp_path / str(number)
+        done = rotting.call(capfdbinary, "unpack", "one", "--records", *what, "-o", out)
+        assert done[0] == code
+        assert len([*out.rglob("*-response.warc*")]) == files
+
+
 def test_the_message_names_file_and_offset(
     rotting: Rotting, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scenes import Scene, make_scene
+from scenes import Scene, make_scene, write_crawl
 from store_chain import Answer, call
 from whole_payloads import flip
 
@@ -118,3 +118,29 @@ def test_a_name_that_is_nothing(scene: Scene, tmp_path: Path) -> None:
         assert (done.exit_code, words in done.err) == (code, True), done
     done = call("restore", "c2", "-o", tmp_path / "out", "--store", tmp_path / "none")
     assert (done.exit_code, "c2: file not found, and there is no store" in done.err) == (2, True)
+
+
+def test_a_record_that_is_cut_off_is_named(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    write_crawl(files, 1)
+    for path in files.iterdir():
+        path.write_bytes(path.read_bytes()[:-9])
+    done = call("restore", files, "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert done.err.count("the record is copied as it is") == 2
+    for path in files.iterdir():
+        assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_revisit_of_ours_of_another_type_is_named(scene: Scene, tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    for path in (*originals(scene), *(scene.archive.folder / "c2" / "g2").glob("*.warc.gz")):
+        plain = gzip.decompress(path.read_bytes())
+        if "g2" in path.parts:
+            plain = plain.replace(b"WARC-Type: revisit", b"WARC-Type: revisiu", 1)
+        name = f"{path.parent.name}-{path.name}".removesuffix(".gz")
+        (files / name).write_bytes(plain)
+    done = call("restore", files, "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert done.err.count("it has the field of a revisit of ours, and is none") == 2

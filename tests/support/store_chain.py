@@ -15,7 +15,12 @@ from judge import content, dangling
 from pinakes.cli import main
 
 OURS = b"Pinakes-Replaced"
-DAMAGED = ("copied as they are", "the record is not whole", "no record is read there")
+DAMAGED = (
+    "copied as they are",
+    "copied as it is",
+    "the record is not whole",
+    "no record is read there",
+)
 ANY_SAVING = ("--min-saving-bytes", "none", "--min-file-saving", "0")
 
 

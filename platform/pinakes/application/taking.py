@@ -19,7 +19,13 @@ from pinakes.extract.folder import PutFile, put_file
 from pinakes.extract.index_file import IndexFile
 from pinakes.extract.url_paths import INDEX, path_of_url, safe_part, safe_path, with_suffix
 from pinakes.index.selection import Entry, Selection, entry_of
-from pinakes.rewrite.taken import RecordTaker, pieces_taken, require_undamaged, require_whole
+from pinakes.rewrite.taken import (
+    RecordTaker,
+    pieces_taken,
+    require_undamaged,
+    require_warc,
+    require_whole,
+)
 from pinakes.warc.compression.members import compression_of
 from pinakes.warc.dates import format_14
 from pinakes.warc.file_progress import Advance, no_advance
@@ -198,7 +204,7 @@ class Unpacker:
 
     def _put_record(self, file: InputFile, source: Source, record: Record) -> None:
         """A record as a WARC file of its own, named by its place."""
-        require_whole(source, record)
+        require_warc(source, record)
         self._require_sound(file, source, record)
         compressed = compression_of(source, record.offset) is not None
         inside = self._inputs.inside[file] if isinstance(file, str) else source.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore, PublishedFile
@@ -74,7 +74,9 @@ def sidecar_problem(held: ArchiveReader, name: str) -> DigestMismatch | None:
         if of is None or of.file == file:
             return None
         why = "the sidecar is that of another file"
-    return DigestMismatch(f"{why}; copied as it is: `pinakes fsck --repair` rebuilds it", file=name)
+    return DigestMismatch(
+        f"{why}; copied as it is: `pinakes fsck --full --repair` rebuilds it", file=name
+    )
 
 
 def iter_missing(
@@ -95,23 +97,36 @@ def iter_missing(
     for entry in scan_entries(rows):
         if entry.state is not FileState.STORED:
             continue
-        problem = _missing_of(entry, is_missing)
-        if problem is not None and read_entry(rows, entry.archive_file) == entry:
-            yield problem
+        before = read_generations(rows, entry.archive_file) if entry.generation > 1 else {}
+        problems = list(_missing_of(entry, before, is_missing))
+        if not problems or read_entry(rows, entry.archive_file) != entry:
+            continue
+        if not before or read_generations(rows, entry.archive_file) == before:
+            yield from problems
 
 
-def _missing_of(entry: FileEntry, is_missing: Callable[[str], bool]) -> PinakesError | None:
-    name = entry.stored_name
-    if is_missing(name):
-        return InputRefused(
-            "is missing in the archive, and so in this backup: see `pinakes fsck`", file=name
-        )
-    if is_missing(sidecar_name(name)):
-        return InputRefused(
-            "its sidecar is missing, and so in this backup: `pinakes fsck --repair` rebuilds it",
-            file=name,
-        )
-    return None
+def _missing_of(
+    entry: FileEntry,
+    generations: Mapping[int, GenerationFacts],
+    is_missing: Callable[[str], bool],
+) -> Iterator[PinakesError]:
+    """Of the current generation, and of those before it that no act has dropped."""
+    kept = [
+        facts.file
+        for number, facts in generations.items()
+        if number < entry.generation and facts.dropped == ""
+    ]
+    for name in (*kept, entry.stored_name):
+        if is_missing(name):
+            yield InputRefused(
+                "is missing in the archive, and so in this backup: see `pinakes fsck`", file=name
+            )
+        elif is_missing(sidecar_name(name)):
+            yield InputRefused(
+                "its sidecar is missing, and so in this backup: `pinakes fsck --repair` rebuilds "
+                "it",
+                file=name,
+            )
 
 
 def iter_lost(

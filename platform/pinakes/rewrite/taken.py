@@ -55,13 +55,18 @@ def is_alone(source: Source, record: Record) -> bool:
 
 def require_whole(source: Source, record: Record) -> None:
     """Raise MalformedRecord for a record of which a copy would not be read as it is."""
+    require_warc(source, record)
+    require_undamaged(source, record)
+
+
+def require_warc(source: Source, record: Record) -> None:
+    """Raise MalformedRecord for a record of an ARC file."""
     if record.version[:4].upper() != "WARC":
         raise MalformedRecord(
             "a record of an ARC file is left out: convert the file first, with `pinakes convert`",
             file=source.name,
             offset=record.offset,
         )
-    require_undamaged(source, record)
 
 
 def require_undamaged(source: Source, record: Record) -> None:

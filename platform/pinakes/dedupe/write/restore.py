@@ -41,7 +41,8 @@ from pinakes.warc.changed_revisit import (
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.rebuilding import full_record_pieces, gives_back
-from pinakes.warc.record import DamagedStretch, Record
+from pinakes.warc.record import NOT_WHOLE, Record
+from pinakes.warc.replaced_field import REPLACED_FIELD
 from pinakes.warc.revisit import Unwritable, is_ours
 from pinakes.warc.source import Source
 from pinakes.warc.write import RECORD_END
@@ -51,6 +52,7 @@ from .proofs import require_provable
 _UNPROVEN = (UnresolvedReference, DigestMismatch, MalformedRecord)
 Pieces = Iterable[bytes | memoryview]
 _FULL = ("response", "resource")
+_REPLACED = f"\n{REPLACED_FIELD}:".encode()
 _CHANGED = f"\n{CHANGED_FIELD}:".encode()
 ACT = "restore"
 """In the field of a crawler's revisit that was made full: always this, so that the same files give
@@ -129,10 +131,9 @@ def restorations(
     """
     work = _Restorations(originals, files, foreign)
     shared = -1
-    for record in iter_naming(iter_records(source, digests=()), source.name, on_damage):
+    for record in _naming_damage(iter_records(source, digests=()), source.name, on_damage):
         if not isinstance(record, Record):
             count.left["unreadable"] += 1
-            on_damage(_copied_as_it_is(record, source.name))
             continue
         if record.type != "revisit" and not _was_filled(record):
             continue
@@ -156,9 +157,28 @@ def restorations(
                 yield replacement_of(source, record, pieces, behind=bytes_behind(source, record))
 
 
-def _copied_as_it_is(stretch: DamagedStretch, file: str) -> MalformedRecord:
-    what = f"{stretch.reason}: {stretch.end - stretch.offset} bytes are copied as they are"
-    return MalformedRecord(what, file=file, offset=stretch.offset)
+def _naming_damage(
+    items: Iterable[Item], file: str, on_damage: Callable[[MalformedRecord], object]
+) -> Iterator[Item]:
+    """The same; as `iter_naming`, and also what is cut off, and what is no record."""
+    for item in iter_naming(items, file, on_damage):
+        if isinstance(item, Record):
+            found = [f"{what}: the record is copied as it is" for what in _why_damaged(item)]
+        else:
+            found = [f"{item.reason}: {item.end - item.offset} bytes are copied as they are"]
+        for what in found:
+            on_damage(MalformedRecord(what, file=file, offset=item.offset))
+        yield item
+
+
+def _why_damaged(record: Record) -> Iterator[str]:
+    """What `iter_naming` does not name."""
+    for finding in record.damage:
+        if finding.code not in NOT_WHOLE:
+            yield finding.message
+    is_revisit = record.type == "revisit" or _was_filled(record)
+    if not is_revisit and _REPLACED in record.header.raw and is_ours(record.header):
+        yield "it has the field of a revisit of ours, and is none"
 
 
 def _was_filled(record: Record) -> bool:
