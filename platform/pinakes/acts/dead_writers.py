@@ -53,7 +53,8 @@ def clear_dead_asides(rows: RowStore, archive: ArchiveStore, held: Held) -> Held
     generations = {f"{ASIDE}/{aside_token(token, REWRITTEN)}" for token in held.claim.dead}
     if generations and any(one.name in generations for one in archive.list(ASIDE)):
         try:
-            _require_whole(rows, archive, read_entry(rows, held.archive_file))
+            entry = read_entry(rows, held.archive_file)
+            _require_whole(rows, archive, entry, "a process that died was writing")
         except PinakesError:
             leave_claim(rows, held)
             raise
@@ -75,7 +76,7 @@ def clear_task_folder(rows: RowStore, archive: ArchiveStore, act: str) -> Iterat
             if entry.archive_file in damaged:
                 continue
             try:
-                _require_whole(rows, archive, entry)
+                _require_whole(rows, archive, entry, "tasks have written")
             except ONE_FILE_ONLY as problem:
                 damaged.add(entry.archive_file)
                 yield problem
@@ -92,9 +93,9 @@ def _entries_named(rows: RowStore, path: str) -> Iterator[FileEntry]:
     return (entry for entry in found if entry.state is not None)
 
 
-def _require_whole(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> None:
+def _require_whole(rows: RowStore, archive: ArchiveStore, entry: FileEntry, aside: str) -> None:
     """Raise DigestMismatch unless a file is what was stored, and its revisits give their bodies, or
-    an older generation has them."""
+    an older generation has them; `aside` says what stays then."""
     if entry.state is not FileState.STORED:
         return
     generations = read_generations(rows, entry.archive_file)
@@ -108,8 +109,8 @@ def _require_whole(rows: RowStore, archive: ArchiveStore, entry: FileEntry) -> N
                 lost.pop(record_id, None)
     for why in lost.values():
         raise DigestMismatch(
-            f"{why}: what a process that died was writing in its place may be the last whole "
-            f"copy, and stays below {ASIDE}; `pinakes fsck --repair` moves it into the quarantine",
+            f"{why}: what {aside} in its place may be the last whole copy, and stays below "
+            f"{ASIDE}; `pinakes fsck --repair` moves it into the quarantine",
             file=entry.stored_name,
         )
 

@@ -46,7 +46,7 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.compression.members import why_unread
-from pinakes.warc.file_names import is_archive_name
+from pinakes.warc.file_names import was_archive_name
 from pinakes.warc.packages.datapackage import DATAPACKAGE, WRONG_SHA256, why_not_that_of
 from pinakes.warc.packages.package import WRONG_CRC32
 from pinakes.warc.reader import iter_records
@@ -358,7 +358,7 @@ def check_input(place: str, archive_file: str) -> None:
         reason = why_unread(bytes(probe.view(0, 4)))
         if reason:
             raise InputRefused(reason, file=place)
-        if not (is_archive_name(archive_file) or _has_record(probe)):
+        if not (was_archive_name(archive_file) or _has_record(probe)):
             raise InputRefused("is no archive file: no record is in it", file=place)
 
 

@@ -21,6 +21,14 @@ def is_archive_name(name: str) -> bool:
     return name.endswith(SUFFIXES)
 
 
+def was_archive_name(name: str) -> bool:
+    """The same, also of one that is, or was, still being written: `a.warc.gz.open`."""
+    name = name.lower()
+    for suffix in UNFINISHED:
+        name = name.removesuffix(suffix)
+    return is_archive_name(name)
+
+
 def without_compression(name: str) -> str:
     """A file name without the suffix of gzip or Zstandard: `a.warc` of `a.warc.zst`."""
     return name.removesuffix(".gz").removesuffix(".zst")
