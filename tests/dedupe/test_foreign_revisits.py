@@ -85,8 +85,8 @@ def test_where_nothing_proves_it_they_stay_and_are_named(written: Path) -> None:
     done = _restore(written, "--foreign")
     assert done.exit_code == 3, done
     assert "revisit.warc.gz:0: " in done.err
-    given, new = written / "revisit.warc.gz", written.parent / "out" / "revisit.warc.gz"
-    assert content(new.read_bytes()) == content(given.read_bytes())
+    assert "not written: none of its revisits could be restored" in done.err
+    assert not (written.parent / "out" / "revisit.warc.gz").exists()
 
 
 @pytest.mark.parametrize(("written", "name"), [(n, n) for n in PAIRS], indirect=["written"])
@@ -221,4 +221,4 @@ def test_the_one_of_heritrix_finds_no_original_alone(shared_data: Path, tmp_path
     assert "was not before" not in call("validate", "--refs", path).out
     done = call("restore", path, "-o", tmp_path, "--foreign")
     assert done.exit_code == 3
-    assert content((tmp_path / path.name).read_bytes()) == content(path.read_bytes())
+    assert not (tmp_path / path.name).exists()

@@ -149,8 +149,10 @@ def test_a_revisit_behind_a_dictionary_without_id_is_named(
     path = tmp_path / "a.warc.zst"
     path.write_bytes(packed)
     assert main(["restore", str(path), "-o", str(tmp_path / "out")]) == 3
-    assert "the Zstandard dictionary of this file has no id" in capsys.readouterr().err
-    assert (tmp_path / "out" / path.name).read_bytes() == packed
+    said = capsys.readouterr().err
+    assert "the Zstandard dictionary of this file has no id" in said
+    assert "not written: none of its revisits could be restored" in said
+    assert not (tmp_path / "out" / path.name).exists()
 
 
 def test_a_gzip_member_among_frames_stays_full(tmp_path: Path) -> None:
@@ -266,7 +268,7 @@ def test_the_layouts_of_frames_are_among_those_of_the_round_trip() -> None:
 def test_a_revisit_in_bzip2_is_left_and_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The proof does not know its streams; the file is written all the same."""
+    """The proof does not know its streams."""
     steps = files_chain(tmp_path / "chain", [b"".join(map(member, REVISIT.values()))])
     packed = bz2.compress(REVISIT["first"]) + bz2.compress(
         gzip.decompress(steps.after[0])[len(REVISIT["first"]) :]
@@ -275,7 +277,7 @@ def test_a_revisit_in_bzip2_is_left_and_named(
     path.write_bytes(packed)
     assert main(["restore", str(path), "-o", str(tmp_path / "out")]) == 3
     assert "not rewritten: in bzip2" in capsys.readouterr().err
-    assert (tmp_path / "out" / path.name).read_bytes() == packed
+    assert not (tmp_path / "out" / path.name).exists()
 
 
 def real_records(shared_data: Path) -> list[list[bytes]]:
