@@ -9,25 +9,20 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pinakes.acts.act import Act
-from pinakes.acts.actor import Actor, HeldLease, renew_lease
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
 from pinakes.cli.frame.progress import percents
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError, PinakesError
-from pinakes.profile import open_stores
+from pinakes.errors import ConfigError
 
 if TYPE_CHECKING:
     from pinakes.mr_jobs.archive_job import ArchiveJob
@@ -231,10 +226,6 @@ def report_job(report: JobReport, console: Console) -> Exit:
     return Exit.FOUND if report.counts[FOUND] else Exit.DONE
 
 
-OnPercent = Callable[[float], None]
-_RENEW_S = 60.0
-
-
 def require_jobs(runner: str, configuration: Configuration) -> None:
     """Look at what can be looked at before an act is begun.
 
@@ -249,49 +240,3 @@ def require_jobs(runner: str, configuration: Configuration) -> None:
 
         if runner == "hadoop":
             require_hadoop(configuration)
-
-
-@contextmanager
-def job_shown(
-    name: str, act: Act, configuration: Configuration, console: Console
-) -> Iterator[OnPercent]:
-    """Show a bar for the length of a `with`, in which a job runs, and renew the lease.
-
-    The function that it yields takes percents.  Raises as `_lease_kept`.
-    """
-    with (
-        _lease_kept(act.lease, configuration, act.actor),
-        console.progress(name, total=100, unit="percent") as progress,
-    ):
-        yield percents(progress)
-
-
-@contextmanager
-def _lease_kept(lease: HeldLease, configuration: Configuration, actor: Actor) -> Iterator[None]:
-    """Renew a lease until the `with` ends: nothing else here can.
-
-    Raises:
-        Conflict: at the end, where another process has taken it.
-        StoreUnavailable: at the end, where the row store could not be asked.
-    """
-    ended = threading.Event()
-    trouble: list[PinakesError] = []
-
-    def keep() -> None:
-        try:
-            # A connection is no matter for two threads.
-            with open_stores(configuration) as stores:
-                while not ended.wait(_RENEW_S):
-                    renew_lease(stores.rows, lease, actor.now_ms())
-        except PinakesError as problem:
-            trouble.append(problem)
-
-    keeper = threading.Thread(target=keep, name="lease", daemon=True)
-    keeper.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        keeper.join()
-    if trouble:
-        raise trouble[0]

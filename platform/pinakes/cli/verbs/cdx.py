@@ -8,10 +8,11 @@ from pinakes.application.listing import iter_cdx, iter_cdx_for_wget
 from pinakes.application.record_inputs import size_of
 from pinakes.cli.frame.event_printer import EventPrinter, shown_later
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.inputs import RECORDS, add_inputs, inputs_of, record_inputs_of
+from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import write_to
+from pinakes.cli.frame.record_inputs import RECORDS, record_inputs_of
 from pinakes.errors import ConfigError
 from pinakes.index.cdxj import CDX_9, CDX_11
 from pinakes.index.external_sort import SortSpace

@@ -11,10 +11,11 @@ from pinakes.acts.act import Act
 from pinakes.application.dedupe_workers import executors
 from pinakes.application.deduping import dedupe_runs, forecast, settled
 from pinakes.application.generations import drop_generations
+from pinakes.cli.frame.act_jobs import job_shown
 from pinakes.cli.frame.chain_options import add_trust, trust_of
 from pinakes.cli.frame.event_printer import Steps
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.jobs import job_shown, require_jobs
+from pinakes.cli.frame.jobs import require_jobs
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of, options_of, parsed
 from pinakes.cli.frame.output import Console

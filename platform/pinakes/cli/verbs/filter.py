@@ -14,15 +14,10 @@ from pinakes.application.taking import RecordFilter
 from pinakes.archive_store.local.whole_files import written_aside
 from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.inputs import (
-    RECORDS,
-    add_inputs,
-    add_selection,
-    record_inputs_of,
-    selection_of,
-)
+from pinakes.cli.frame.inputs import add_inputs
 from pinakes.cli.frame.options import add_dry_run, add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.record_inputs import RECORDS, add_selection, record_inputs_of, selection_of
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError
 from pinakes.index.selection import Selection

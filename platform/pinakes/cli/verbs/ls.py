@@ -9,15 +9,10 @@ from pinakes.application.record_counts import SIZE_CLASSES, Count, RecordCounts,
 from pinakes.application.record_inputs import InputFile, RecordInputs, is_selected
 from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.inputs import (
-    RECORDS,
-    add_inputs,
-    add_selection,
-    record_inputs_of,
-    selection_of,
-)
+from pinakes.cli.frame.inputs import add_inputs
 from pinakes.cli.frame.options import add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.record_inputs import RECORDS, add_selection, record_inputs_of, selection_of
 from pinakes.counts import count_of
 from pinakes.index.selection import Entry, RecordField, Selection, fields_of
 

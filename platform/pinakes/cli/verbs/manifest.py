@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timezone
 
 from pinakes.application.inputs import iter_paths, total_size
-from pinakes.application.listing import write_manifest
+from pinakes.application.manifests import write_manifest
 from pinakes.cli.frame.event_printer import EventPrinter, shown_later
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.inputs import (

@@ -10,15 +10,10 @@ from pinakes.application.record_inputs import size_of
 from pinakes.application.taking import Unpacker
 from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.inputs import (
-    RECORDS,
-    add_inputs,
-    add_selection,
-    record_inputs_of,
-    selection_of,
-)
+from pinakes.cli.frame.inputs import add_inputs
 from pinakes.cli.frame.options import add_raw, add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.record_inputs import RECORDS, add_selection, record_inputs_of, selection_of
 from pinakes.counts import count_of
 from pinakes.errors import ConfigError
 from pinakes.index.selection import Selection

@@ -13,8 +13,9 @@ from pinakes.application.recompressing import CompressionChoice, CrawlsToRecompr
 from pinakes.archive_store.located import is_at
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.cli.frame.act_jobs import job_shown
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.jobs import JobRunner, job_shown
+from pinakes.cli.frame.jobs import JobRunner
 from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs.zstd_printing import say_findings, sentence, sizes, too_little
 from pinakes.config import Configuration

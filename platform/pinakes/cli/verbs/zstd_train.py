@@ -14,9 +14,10 @@ from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.kept_dictionaries import keep_dictionary
 from pinakes.cli.frame.event_printer import EventPrinter
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.inputs import RECORDS, add_inputs, record_inputs_of
+from pinakes.cli.frame.inputs import add_inputs
 from pinakes.cli.frame.options import add_dry_run, add_settings, options_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.record_inputs import RECORDS, record_inputs_of
 from pinakes.dictionaries.samples import Sampler
 from pinakes.dictionaries.savings import Measurement, Saving, best_of, measure_sizes
 from pinakes.errors import ConfigError, InputRefused
