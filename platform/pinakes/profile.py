@@ -103,6 +103,11 @@ def _open_rows(configuration: Configuration, tally: Tally, *, serving: bool) -> 
     return EmbeddedRowStore(folder / ROWS, serving=serving)
 
 
+def has_embedded_store(configuration: Configuration) -> bool:
+    """Whether there is a store in a folder: opening it costs nothing."""
+    return configuration.profile == "embedded" and (configuration.store / ROWS).exists()
+
+
 @contextmanager
 def open_archive(
     configuration: Configuration, *, tally: Tally | None = None

@@ -144,3 +144,37 @@ def test_a_revisit_of_ours_of_another_type_is_named(scene: Scene, tmp_path: Path
     done = call("restore", files, "-o", tmp_path / "out")
     assert done.exit_code == 3
     assert done.err.count("it has the field of a revisit of ours, and is none") == 2
+
+
+def test_a_path_is_not_taken_for_the_crawl_of_its_name(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here" / "c2").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    done = restored(scene, tmp_path / "out", "c2")
+    assert (done.exit_code, "c2 is a path here, and a crawl" in done.err) == (2, True)
+    write_crawl(tmp_path / "here" / "files", 1)
+    for name in ("files", "./files"):
+        assert restored(scene, tmp_path / name, name).exit_code == 0
+
+
+def test_a_crawl_that_was_removed_is_named(scene: Scene, tmp_path: Path) -> None:
+    store = ("--store", scene.folder / "store")
+    assert call("crawl", "remove", "c2", *store).exit_code == 0
+    for words in (("restore", "c2", "-o", tmp_path / "out"), ("ls", "c2")):
+        done = call(*words, *store)
+        assert (done.exit_code, "is cancelled, and has no files any more" in done.err) == (2, True)
+    assert restored(scene, tmp_path / "out", "news").exit_code == 0
+
+
+@pytest.mark.parametrize("within", ["archive", "archive/c9"])
+def test_nothing_is_written_into_the_archive(scene: Scene, within: str) -> None:
+    before = inflated(scene.archive.folder)
+    done = restored(scene, scene.folder / "store" / within, "c2")
+    assert (done.exit_code, "this is in the store" in done.err) == (2, True)
+    assert inflated(scene.archive.folder) == before
+
+
+def test_originals_of_crawls_are_in_the_store(scene: Scene, tmp_path: Path) -> None:
+    done = restored(scene, tmp_path / "out", "c2", options=("--dir", str(tmp_path)))
+    assert (done.exit_code, "originals of crawls are in the store" in done.err) == (2, True)

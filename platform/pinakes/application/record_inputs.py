@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from pinakes.archive_store.located import is_at, local_path, open_place, size_at
-from pinakes.catalog.crawl_rows import crawls_named
+from pinakes.catalog.crawl_rows import crawls_to_read
 from pinakes.catalog.entries import iter_stored_entries, stored_files
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sound_records import StoredJudge
@@ -121,10 +121,7 @@ class RecordInputs:
             stores = self.stores
         except ConfigError as error:
             raise ConfigError(f"{name}: file not found, and {error.message}") from error
-        crawls = crawls_named(stores.rows, name)
-        if not crawls:
-            raise ConfigError(f"{name}: file not found, and no crawl or collection of this name")
-        for crawl in crawls:
+        for crawl in crawls_to_read(stores.rows, name):
             yield from stored_files(stores.rows, crawl.crawl)
 
     def require_as_landed(

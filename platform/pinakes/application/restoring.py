@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
+from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.local.whole_files import OutputFolder
 from pinakes.archive_store.located import (
     check_folder,
@@ -23,7 +24,7 @@ from pinakes.archive_store.located import (
     output_name,
     size_at,
 )
-from pinakes.catalog.crawl_rows import crawls_named
+from pinakes.catalog.crawl_rows import crawls_named, crawls_to_read
 from pinakes.catalog.entries import stored_files
 from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import FileEntry, read_entries
@@ -45,7 +46,8 @@ from pinakes.errors import ConfigError, Conflict, DigestMismatch, InputRefused, 
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.profile import Stores
 from pinakes.rewrite.replace import Replacement, watched
-from pinakes.warc.file_names import base_name
+from pinakes.row_store.port import RowStore
+from pinakes.warc.file_names import base_name, is_archive_name
 from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.source import Source
 
@@ -171,6 +173,8 @@ class FilesOfCrawls:
 
     def rewrite(self, name: str, output: Path, new: Replacements, *, check: Check) -> None:
         target = output / self._entries[name].archive_file
+        if isinstance(self._archive, LocalArchiveStore) and self._archive.holds(target):
+            raise ConfigError("this is in the store: name a folder elsewhere", file=str(output))
         target.parent.mkdir(parents=True, exist_ok=True)
         with self.open(name) as source:
             rewrite_source(source, OutputFolder(target.parent), new, check=check)
@@ -182,27 +186,43 @@ def files_to_restore(
     stores: Callable[[], Stores],
     *,
     places: FilePlaces,
+    has_store: bool,
 ) -> FilesToRestore:
     """Files, folders and packages; or crawls and collections of the store, which is opened then.
 
-    Where any of the names is that of a file, all are.
+    Where any of the names is that of a file, all are.  `has_store`: there is one, in a folder here.
 
     Raises:
         ConfigError: a name is neither.
     """
-    if not names or any(is_at(name) or os.path.lexists(local_path(name)) for name in names):
+    there = [name for name in names if is_at(name) or os.path.lexists(local_path(name))]
+    for name in there:
+        if has_store:
+            _refuse_two_meanings(stores().rows, name)
+    if there or not names:
         return FilesAtPlaces(find_files(names, on_event).names, places)
     try:
         opened = stores()
     except ConfigError as error:
         raise ConfigError(f"{names[0]}: file not found, and {error.message}") from error
+    if places != FilePlaces():
+        raise ConfigError(
+            "--dir and --locations are for files: originals of crawls are in the store"
+        )
     crawls: list[str] = []
     for name in names:
-        found = crawls_named(opened.rows, name)
-        if not found:
-            raise ConfigError(f"{name}: file not found, and no crawl or collection of this name")
+        found = crawls_to_read(opened.rows, name)
         crawls += [one.crawl for one in found if one.crawl not in crawls]
     return FilesOfCrawls(opened, crawls, on_event)
+
+
+def _refuse_two_meanings(rows: RowStore, name: str) -> None:
+    """Raise ConfigError where the name of a path here is that of a crawl or collection, too."""
+    if "/" not in name and not is_archive_name(name) and crawls_named(rows, name):
+        raise ConfigError(
+            f"{name} is a path here, and a crawl or collection of the store: give ./{name} for the "
+            "path; for the other, call this in another folder"
+        )
 
 
 class RestoringFiles:

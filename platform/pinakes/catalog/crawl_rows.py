@@ -167,6 +167,19 @@ def crawls_named(store: RowStore, name: str) -> list[CrawlEntry]:
     return found
 
 
+def crawls_to_read(store: RowStore, name: str) -> list[CrawlEntry]:
+    """The same, for a verb that reads their files.
+
+    Raises ConfigError, too, where there is no such crawl or collection, or all were removed.
+    """
+    found = crawls_named(store, name)
+    if not found:
+        raise ConfigError(f"{name}: file not found, and no crawl or collection of this name")
+    if all(one.state in GONE for one in found):
+        raise ConfigError(f"{name}: is {found[0].state}, and has no files any more")
+    return found
+
+
 def _crawls_there(store: RowStore, name: str) -> list[CrawlEntry]:
     there = list(scan_crawls(store))
     crawl = [one for one in there if one.crawl == name.removesuffix("/")]

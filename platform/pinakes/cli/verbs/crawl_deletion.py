@@ -59,7 +59,7 @@ def say_removal(
         console.warn(problem)
     outcome = _outcome(report, only_says=only_says)
     lines = [f"{report.crawl}: {outcome}"]
-    if not (report.references or report.was_gone):
+    if not (report.references or report.was_gone or report.problems):
         lines[0] += f"; {', '.join(_what_goes(report))}{_what_changes(report)}"
     if lists_changes:
         lines += [f"  make full  {printable(key)}" for key in report.promoted]
@@ -74,6 +74,8 @@ def _what_goes(report: DeletionReport) -> Iterator[str]:
     yield f"{count_of(report.freed_bytes, 'byte')} freed"
     if report.added_bytes:
         yield f"about {report.added_bytes:,} added"
+    if report.superseded:
+        yield f"{count_of(len(report.superseded), 'older generation')} of other files gone, too"
 
 
 def _what_changes(report: DeletionReport) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from contextlib import ExitStack
-from functools import partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from pinakes.cli.frame.inputs import add_inputs, inputs_of
 from pinakes.cli.frame.jobs import add_runner, job_request, runner_of, write_files_by_job
 from pinakes.cli.frame.options import add_dry_run, configuration_of, options_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.profile import open_stores
+from pinakes.profile import has_embedded_store, open_stores
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,13 +69,14 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return write_files_by_job(job, arguments.output, runner, console, _sentence, verb="restore")
     printer = EventPrinter(console)
     with ExitStack() as stack:
-        configuration = partial(configuration_of, arguments)
+        configuration = configuration_of(arguments)
         restoring = RestoringFiles(
             files_to_restore(
                 list(inputs_of(arguments)),
                 printer,
-                lambda: stack.enter_context(open_stores(configuration())),
+                cache(lambda: stack.enter_context(open_stores(configuration))),
                 places=places,
+                has_store=has_embedded_store(configuration),
             ),
             printer,
             index=Path(arguments.cdx) if arguments.cdx else None,
