@@ -11,7 +11,6 @@ the store stays pinned until that is done.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.archive_store.local.files import make_folder, sha256_of, translated
+from pinakes.archive_store.local.files import lock_alone, make_folder, sha256_of, translated
 from pinakes.archive_store.local.store import LocalArchiveStore
 from pinakes.archive_store.local.whole_files import put_in_place
 from pinakes.archive_store.port import ASIDE, ArchiveStore
@@ -124,10 +123,7 @@ def restoring_alone(folder: Path) -> Iterator[None]:
     make_folder(folder)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Conflict("another process is restoring here", file=str(folder)) from error
+        lock_alone(descriptor, folder, doing="restoring here")
         yield
     finally:
         os.close(descriptor)

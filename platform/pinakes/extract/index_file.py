@@ -7,12 +7,12 @@ the next one removes.  One process at a time: others find it locked.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
 
-from pinakes.errors import Conflict, InputRefused
+from pinakes.archive_store.local.files import lock_alone
+from pinakes.errors import InputRefused
 
 _START = b'{"file": '
 
@@ -30,7 +30,7 @@ class IndexFile:
                 raise
             raise _not_an_index(path) from error
         try:
-            self._lock(path)
+            lock_alone(self._file.fileno(), path, doing="writing here")
             self._known = self._read(path)
         except BaseException:
             self._file.close()
@@ -53,12 +53,6 @@ class IndexFile:
         data = line.encode() + b"\n"
         if hash(data) not in self._known:
             self._file.write(data)
-
-    def _lock(self, path: Path) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Conflict("another process is writing here", file=str(path)) from error
 
     def _read(self, path: Path) -> set[int]:
         known, end = set(), 0

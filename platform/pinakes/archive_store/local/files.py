@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import io
 import os
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 
 from isal import isal_zlib
 
-from pinakes.errors import InputRefused, StoreUnavailable
+from pinakes.errors import Conflict, InputRefused, StoreUnavailable
 
 _READ_BYTES = 1 << 18
 # Bytes written before the kernel is asked to drop them from the page cache.
@@ -110,6 +111,17 @@ def move_folder(old: Path, new: Path) -> None:
         raise FileExistsError(errno.EEXIST, "there already", str(new))
     old.rename(new)
     sync_folder(new.parent)
+
+
+def lock_alone(descriptor: int, path: Path, *, doing: str) -> None:
+    """Lock an open file or folder against other processes, until it is closed.
+
+    Raises Conflict where another has it: "another process is `doing`".
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise Conflict(f"another process is {doing}", file=str(path)) from error
 
 
 def make_folder(folder: Path) -> None:

@@ -12,7 +12,6 @@ but the file is left in a user's folder.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import io
 import os
@@ -21,11 +20,11 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pinakes.errors import Conflict, InputRefused, StoreUnavailable
+from pinakes.errors import InputRefused, StoreUnavailable
 from pinakes.warc.opening import open_file
 from pinakes.warc.source import SeekableFile
 
-from .files import link_new, make_folder, sync_folder
+from .files import link_new, lock_alone, make_folder, sync_folder
 
 _SUFFIX = ".pinakes-part"
 _REFUSED = {
@@ -204,20 +203,13 @@ def _open_locked(hidden: Path, target: Path) -> int:
     while True:
         descriptor = os.open(hidden, flags, 0o666)
         try:
-            _lock(descriptor, target)
+            lock_alone(descriptor, target, doing="writing this file")
             if _is_unpublished(descriptor, hidden):
                 return descriptor
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)
-
-
-def _lock(descriptor: int, target: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise Conflict("another process is writing this file", file=str(target)) from error
 
 
 def _is_unpublished(descriptor: int, hidden: Path) -> bool:
