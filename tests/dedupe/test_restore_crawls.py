@@ -143,7 +143,7 @@ def test_a_revisit_of_ours_of_another_type_is_named(scene: Scene, tmp_path: Path
         (files / name).write_bytes(plain)
     done = call("restore", files, "-o", tmp_path / "out")
     assert done.exit_code == 3
-    assert done.err.count("it has the field of a revisit of ours, and is none") == 2
+    assert done.err.count("it has the field Pinakes-Replaced, and is no revisit") == 2
 
 
 def test_a_path_is_not_taken_for_the_crawl_of_its_name(

@@ -70,17 +70,19 @@ def clear_task_folder(rows: RowStore, archive: ArchiveStore, act: str) -> Iterat
     damaged: then nothing is deleted.
     """
     folder = f"{ASIDE}/{act}"
-    damaged: set[str] = set()
+    asked: set[str] = set()
+    is_damaged = False
     for stored in archive.list(folder):
         for entry in _entries_named(rows, stored.name.removeprefix(f"{folder}/")):
-            if entry.archive_file in damaged:
+            if entry.archive_file in asked:
                 continue
+            asked.add(entry.archive_file)
             try:
                 _require_whole(rows, archive, entry, "tasks have written")
             except ONE_FILE_ONLY as problem:
-                damaged.add(entry.archive_file)
+                is_damaged = True
                 yield problem
-    if not damaged:
+    if not is_damaged:
         archive.delete(folder)
 
 
@@ -136,7 +138,7 @@ def _whole_older(
 def _damaged_originals(
     rows: RowStore, archive: ArchiveStore, entry: FileEntry
 ) -> Iterator[tuple[str | None, str]]:
-    """The revisits of ours whose original is damaged: the id of each, and a message."""
+    """Yield the record id of each revisit of ours whose original is damaged, and a message."""
     revisits = (
         row
         for row in iter_sidecar(archive, entry.stored_name)

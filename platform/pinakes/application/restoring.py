@@ -135,6 +135,7 @@ class FilesOfCrawls:
         were withdrawn is left out."""
         self._rows, self._archive = stores.rows, stores.archive
         self._entries: dict[str, FileEntry] = {}
+        self._further: list[str] | None = None
         for entry in chain.from_iterable(stored_files(self._rows, crawl) for crawl in crawls):
             if entry.withdrawing:
                 on_problem(InputRefused(_WITHDRAWN, file=entry.stored_name))
@@ -156,6 +157,11 @@ class FilesOfCrawls:
         return self._archive.size(name) or 0
 
     def further(self, readable: Sequence[str]) -> Iterable[str]:
+        if self._further is None:
+            self._further = self._referred_to(readable)
+        return self._further
+
+    def _referred_to(self, readable: Sequence[str]) -> list[str]:
         referred = {
             original.facts.archive_file
             for name in readable

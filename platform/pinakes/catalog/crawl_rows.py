@@ -170,7 +170,7 @@ def crawls_named(store: RowStore, name: str) -> list[CrawlEntry]:
 def crawls_to_read(store: RowStore, name: str) -> list[CrawlEntry]:
     """The same, for a verb that reads their files.
 
-    Raises ConfigError, too, where there is no such crawl or collection, or all were removed.
+    Raises ConfigError also if there is no such crawl or collection, or if all of it was removed.
     """
     found = crawls_named(store, name)
     if not found:

@@ -178,7 +178,7 @@ def _why_damaged(record: Record) -> Iterator[str]:
             yield finding.message
     is_revisit = record.type == "revisit" or _was_filled(record)
     if not is_revisit and _REPLACED in record.header.raw and is_ours(record.header):
-        yield "it has the field of a revisit of ours, and is none"
+        yield f"it has the field {REPLACED_FIELD}, and is no revisit"
 
 
 def _was_filled(record: Record) -> bool:
